@@ -1,15 +1,18 @@
-"""Floats that a function returns for one input and can never return for the other one.
+"""Floats that a function returns for one input and never, or hardly ever, for the other one.
 
-Such a float proves an infinite loss. That it is possible for the one input is shown by random numbers that lead to it,
-through the code as it is. That it is impossible for the other one follows from all paths: a monotone function of one
-uniform takes the float by bisection or not at all, and g(x) of a number x of several uniforms takes no float that g
-does not take of any float in the range of x.
+A float that it can never return proves an infinite loss. That it is possible for the one input is shown by random
+numbers that lead to it, through the code as it is. That it is impossible for the other one follows from all paths: a
+monotone function of one uniform takes the float by bisection or not at all, and g(x) of a number x of several uniforms
+takes no float that g does not take of any float in the range of x. Paths that were not followed may lead to it: a loop
+that draws anew for one uniform in 2^53 leaves a rest, and the loss is then the logarithm of a ratio.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from subnormal.audit.laws.followed import End, follow, numbers_along
@@ -20,20 +23,31 @@ from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive
 
 TRIES = 64  # floats of each path that are tried
+REST = 2.0**-128  # of the paths, that need not be followed
+RARER = 1 << 20  # times, that an outcome is rarer on the other input, at least
 
 
 @dataclass(frozen=True, slots=True)
 class OneWorldOnly:
-    """An outcome that the function returns for one input and never for the other: an infinite loss, δ = 0.
+    """An outcome that the function returns for one input, and of all paths of the other input, for none.
 
     outcome: a float. world: 0 where `data_in` leads to it, and 1 where `data_out` does. numbers: the integers that the
     generator returns for it, k of a uniform k·2^−53. paths: of the other input, none of which leads to the outcome.
+    least: the probability of the numbers. most: bounds the outcome's probability on the other input, which is 0 where
+    all of its paths were followed. loss: that these two prove.
     """
 
     outcome: float
     world: int
     numbers: tuple[int, ...]
     paths: int
+    least: float
+    most: float
+
+    @property
+    def loss(self) -> float:
+        """The least privacy loss of the outcome: infinite where it is impossible on the other input."""
+        return math.inf if self.most == 0 else math.log(self.least / self.most)
 
 
 def one_world_only(
@@ -41,29 +55,30 @@ def one_world_only(
 ) -> OneWorldOnly | None:
     """Return a float that the function returns for one of two inputs alone; None where none was found.
 
-    None says nothing of the function: outcomes may be no floats, or not all paths were followed.
+    None says nothing of the function: outcomes may be no floats, or not enough paths were followed.
 
     >>> import random
     >>> found = one_world_only(lambda x: x + random.random(), 0.0, 1.0)
-    >>> found is not None and found.world
-    0
+    >>> found is not None and (found.world, found.loss)
+    (0, inf)
 
     Raises NotFollowedError as `law` does, and ValueError where the seconds are not positive.
     """
     require_positive("seconds", seconds)
-    followed = [follow(function, data, seconds / 2, 0.0, floats=True) for data in (data_in, data_out)]
+    followed = [follow(function, data, seconds / 2, REST, floats=True) for data in (data_in, data_out)]
     for world, (ends, _, _) in enumerate(followed):
         others, paths, lost = followed[1 - world]
-        if lost:
-            continue
         for end in ends:
+            least = Fraction(1, math.prod(end.path.sizes))
+            if least < lost * RARER:
+                continue
             for attempt in range(TRIES if is_lazy(end.outcome) else 0):
                 numbers = numbers_along(end.path, attempt)
                 if numbers is None:
                     break
                 outcome = end.outcome.f(dict(enumerate(numbers)))
                 if isinstance(outcome, float) and not any(_may_return(other, outcome) for other in others):
-                    return OneWorldOnly(outcome, world, tuple(numbers), paths)
+                    return OneWorldOnly(outcome, world, tuple(numbers), paths, float(least), float(lost))
     return None
 
 

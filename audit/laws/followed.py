@@ -16,7 +16,10 @@ from dataclasses import fields as fields_of
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from subnormal.audit.laws import forest
+from subnormal.audit.laws.arrays import LazyArray
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.path import STEP, NotFollowedError, Path, StoppedError, weight_of
 from subnormal.audit.laws.sources import Source, replaced
@@ -29,6 +32,7 @@ from subnormal.mechanisms.privacy import require_positive
 
 STRIPS = 1 << 9  # of each uniform, for the first bounds of a path; refined while there is time
 FINER, FINEST = 4, 1 << 17  # times as many in each step, until there are so many
+NARROW = 2.0**-20  # of the width of all bounds: paths that have no more together are not refined with the others
 REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
 MANY = 256  # paths that are begun before the rest counts: few paths are all followed
 ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats, and than what floats call 0
@@ -129,12 +133,14 @@ class Walk:
         """Narrow the bounds of the paths with so many strips, those that are furthest apart first."""
         wide = [at for at, (_, (low, high)) in enumerate(self.outcomes) if low < high]
         wide.sort(key=lambda at: self.outcomes[at][1][0] - self.outcomes[at][1][1])
-        started = time.monotonic()
+        started, left = time.monotonic(), self.width
+        enough = left * NARROW
         for done, at in enumerate(wide):
             now = time.monotonic()
-            if now + (now - started) / max(1, done) > deadline:
+            if now + (now - started) / max(1, done) > deadline or left <= enough:
                 return
             end, (low, high) = self.outcomes[at]
+            left -= float(high - low)
             finer = _bounds(end.path, strips)
             self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
 
@@ -228,6 +234,8 @@ def _plain(value: Any) -> Any:
         return value.point()
     if type(value) in (list, tuple):
         return type(value)(map(_plain, value))
+    if isinstance(value, LazyArray):
+        return _plain(value.tolist())
     if isinstance(value, dict):
         return {_plain(key): _plain(one) for key, one in value.items()}
     if isinstance(value, AnySet):
@@ -282,6 +290,8 @@ def _at(value: Any, numbers: Mapping[int, int]) -> Any:
         return value.f(numbers)
     if type(value) in (list, tuple):
         return type(value)(_at(one, numbers) for one in value)
+    if isinstance(value, LazyArray):
+        return np.array([_at(one, numbers) for one in np.asarray(value).ravel()]).reshape(value.shape)
     return value
 
 

@@ -8,10 +8,13 @@ Whatever needs the number itself, such as float(x), ends the path, and the funct
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
+
+import numpy as np
 
 from subnormal.audit.laws.path import Constraint, Path, StoppedError
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
@@ -32,7 +35,6 @@ class Lazy:
     """
 
     __slots__ = ("f", "inner", "key", "path", "signs")
-    __array_ufunc__ = None  # numpy leaves operations with its scalars to this class
 
     def __init__(
         self, path: Path, signs: Mapping[int, int], f: Value, key: Hashable, inner: tuple[Value, Lazy] | None = None
@@ -67,7 +69,8 @@ class Lazy:
             signs = {at: one * sign for at, one in self.signs.items()}
             key: Hashable = (operation, self.key if len(signs) == 1 else self.name, type(constant), repr(constant))
             inner = (lambda value: operation(value, constant)), self
-            return Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
+            made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
+            return made if constant is other else made.of_type(np.float64)
         g = other.at
         signs = self._joined(other, sign, other_sign)
         key = (operation, self.key, other.key) if len(signs) == 1 else (operation, self.name, other.name)
@@ -81,11 +84,17 @@ class Lazy:
         return signs
 
     def _constant(self, other: Any) -> Any:
-        if hasattr(other, "dtype") and hasattr(other, "item") and getattr(other, "shape", None) == ():
+        if isinstance(other, np.float64 | np.integer | np.bool_):
             other = other.item()
         if type(other) not in (int, float, bool) or other != other:
             self.path.refuse(f"arithmetic with a value of type {type(other).__name__}")
         return other
+
+    def of_type(self, kind: type[float]) -> Lazy:
+        """Return a float as one of this type: np.float64, as elements of arrays have it, or Python's."""
+        if not isinstance(self.ends()[0], float) or type(self.ends()[0]) is kind:
+            return self
+        return _applied(self, lambda value: value if isinstance(value, np.ndarray) else kind(value), 1, kind.__name__)
 
     def unary(self, function: Callable[[Any], Any], sign: int = 1, key: Hashable = None) -> Lazy:
         """Return function(self), which rises for the sign 1. Where it raises for some values, those are told apart."""
@@ -93,6 +102,12 @@ class Lazy:
         if self.decide(lambda value: raises(function, value)):
             function(self.ends()[0])
         return made
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Return what numpy's operation makes of it."""
+        from subnormal.audit.laws.arrays import operate  # which imports this module
+
+        return operate(self.path, ufunc, method, inputs, options)
 
     # Arithmetic
 
@@ -256,20 +271,24 @@ class Lazy:
         """Return rounding(self), a constant on each of few pieces, which rises with the value for the sign 1."""
         if self.decide(lambda value: raises(rounding, value)):
             rounding(self.ends()[0])
-        bounds = self.ends()
-        low, high = sorted(map(rounding, bounds))
+
+        def step(value: Any) -> tuple[Any, float]:  # −0.0 is below 0.0
+            rounded = rounding(value)
+            return rounded, math.copysign(1.0, rounded) if isinstance(rounded, float) else 1.0
+
+        low, high = sorted(map(step, self.ends()))
         while True:
             if len(self.signs) == 1:
-                low, high = sorted(map(rounding, self.ends()))
+                low, high = sorted(map(step, self.ends()))
             if low == high:
-                return low
-            middle = self._middle(rounding) if len(self.signs) == 1 else _between(self.path, low, high)
-            if middle > low and self.decide(_below(rounding, middle)):
-                high = middle - 1 if len(self.signs) > 1 else high
-            elif middle < high and self.decide(_above(rounding, middle)):
-                low = middle + 1 if len(self.signs) > 1 else low
+                return low[0]
+            middle = self._middle(step) if len(self.signs) == 1 else (_between(self.path, low[0], high[0]), 1.0)
+            if middle > low and self.decide(_below(step, middle)):
+                high = (middle[0] - 1, 1.0) if len(self.signs) > 1 else high
+            elif middle < high and self.decide(_above(step, middle)):
+                low = (middle[0] + 1, 1.0) if len(self.signs) > 1 else low
             else:
-                return middle
+                return middle[0]
 
     def _middle(self, rounding: Callable[[Any], Any]) -> Any:
         (at,) = self.signs
@@ -346,6 +365,18 @@ class Lazy:
 def is_lazy(value: object) -> bool:
     """Return whether a value is a lazy number, whatever its class seems to be."""
     return type(value) is Lazy
+
+
+def of_lazy(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
+    """Return a function of `math` that takes lazy numbers too. sign: 1 where it rises, −1 where it falls."""
+
+    def followed(x: Any, *more: Any) -> Any:
+        if not is_lazy(x):
+            return original(x, *more)
+        direction = -sign if more and more[0] < 1 else sign  # a logarithm of a base below 1 falls
+        return x.unary(lambda value: original(value, *more), direction, (original, *more))
+
+    return functools.wraps(original)(followed)
 
 
 def uniform(path: Path) -> Lazy:

@@ -18,9 +18,13 @@ from fractions import Fraction
 from pathlib import Path as FilePath
 from typing import Any, NoReturn
 
+import numpy as np
+
 STEP = 2.0**-64  # a path that is less likely waits, until no likelier one is left; then this is the next step
 LEAST = 2.0**-960  # weight of a path that is followed
-OWN = {str(FilePath(__file__).parent), os.path.dirname(os.__file__)}  # folders that are not the user's code
+HERE = FilePath(__file__).parent
+OWN = {str(HERE), str(HERE.parent / "randomness"), os.path.dirname(os.__file__)}  # folders that are not the user's code
+NUMPY = os.path.dirname(np.__file__) + os.sep
 
 Box = tuple[int, int]
 
@@ -180,8 +184,12 @@ def follows(order: tuple[Hashable, Hashable, bool], constraints: list[Constraint
 
 def place() -> str:
     """Return the file and the line of the user's code that is running."""
-    found = next((frame for frame in _frames() if os.path.dirname(frame.f_code.co_filename) not in OWN), None)
+    found = next((frame for frame in _frames() if not _is_own(frame.f_code.co_filename)), None)
     return "?" if found is None else f"{found.f_code.co_filename}:{found.f_lineno}"
+
+
+def _is_own(file: str) -> bool:
+    return os.path.dirname(file) in OWN or file.startswith(NUMPY)
 
 
 def _frames() -> Iterator[Any]:

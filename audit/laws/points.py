@@ -85,8 +85,8 @@ def elementwise(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if not isinstance(value, np.ndarray):
             return function(value)
         made = list(map(function, value.tolist()))
-        kind = {float: np.float64, bool: np.bool_}.get(type(made[0]), object)
-        return np.array(made, dtype=kind)
+        kinds = {float: np.float64, np.float64: np.float64, bool: np.bool_, np.bool_: np.bool_}
+        return np.array(made, dtype=kinds.get(type(made[0]), object))
 
     return applied
 

@@ -20,10 +20,15 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, uniform
+import numpy as np
+
+from subnormal.audit.laws.arrays import of_lazies
+from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, of_lazy, uniform
+from subnormal.audit.laws.numpy_draws import Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
 from subnormal.audit.randomness.generators import alive, state
+from subnormal.audit.randomness.primitives import FUNCTIONS, Primitive, StandIns
 
 RISING = (
     *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "degrees", "radians"),
@@ -31,6 +36,7 @@ RISING = (
 )
 FALLING = ("acos", "erfc")
 BYTES = 2  # of os.urandom, whose values are told apart
+_python_copysign = math.copysign
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
 
 
@@ -87,19 +93,22 @@ def replaced(function: Any) -> Iterator[Source]:
             enter(patch.object(kind, "_randbelow", lambda self, size: source.below(size)))
         pairs = property(lambda self: source.path.memory.get(id(self)), _remember(source))
         enter(patch.object(random.Random, "gauss_next", pairs, create=True))
-        exchanged = _exchanged(source)
+        stand_ins = _stand_ins(source)
         for names in _namespaces(function):
-            found = {name: exchanged[id(value)][1] for name, value in list(names.items()) if id(value) in exchanged}
-            enter(patch.dict(names, found))
+            if stand_ins.has_original(list(names.values())):
+                for name, value in list(names.items()):
+                    if (other := stand_ins.replacement(value)) is not value:
+                        stack.callback(names.__setitem__, name, value)
+                        names[name] = other
         for cell in _cells(function):
-            if id(cell.cell_contents) in exchanged:
+            if (other := stand_ins.replacement(cell.cell_contents)) is not cell.cell_contents:
                 stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
-                cell.cell_contents = exchanged[id(cell.cell_contents)][1]
+                cell.cell_contents = other
         enter(_watched(source))
         yield source
     after = _states()
     if any(after.get(one, known) != known for one, known in before.items()):
-        raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of numpy")
+        raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of scipy")
 
 
 def _remember(source: Source) -> Callable[[Any, Any], None]:
@@ -111,8 +120,8 @@ def _remember(source: Source) -> Callable[[Any, Any], None]:
     return remember
 
 
-def _exchanged(source: Source) -> dict[int, tuple[Any, Any]]:
-    """Return (original, replacement) of each function that is replaced, by the identity of the original."""
+def _stand_ins(source: Source) -> StandIns:
+    """Return what stands in for the functions and generators that are followed."""
     pairs: list[tuple[Any, Any]] = [
         (random.random, source.random),
         (random.getrandbits, source.bits),
@@ -120,7 +129,7 @@ def _exchanged(source: Source) -> dict[int, tuple[Any, Any]]:
         (secrets.randbits, source.bits),
     ]
     for signs, names in ((1, RISING), (-1, FALLING)):
-        pairs += [(original, _of_lazy(original, signs)) for name in names if (original := getattr(math, name, None))]
+        pairs += [(original, of_lazy(original, signs)) for name in names if (original := getattr(math, name, None))]
     pairs += [
         (math.floor, _unless_lazy(math.floor, lambda x: x.__floor__())),
         (math.ceil, _unless_lazy(math.ceil, lambda x: x.__ceil__())),
@@ -129,22 +138,22 @@ def _exchanged(source: Source) -> dict[int, tuple[Any, Any]]:
         (math.pow, _unless_lazy(math.pow, lambda x, y: x ** float(y))),
         (math.sin, _unless_lazy(math.sin, lambda x: _wave(x, math.sin, 0.5, 1))),
         (math.cos, _unless_lazy(math.cos, lambda x: _wave(x, math.cos, 0.0, -1))),
-        (math.copysign, _unless_lazy(math.copysign, _copysign)),
+        (math.copysign, _copysign),
         (math.isfinite, _unless_lazy(math.isfinite, lambda x: all(map(math.isfinite, x.ends())) or x.point())),
         (math.isnan, _unless_lazy(math.isnan, lambda x: any(map(math.isnan, x.ends())) and x.point())),
         (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and x.point())),
     ]
-    return {id(original): (original, replacement) for original, replacement in pairs}
+    pairs += [(original, of_lazies(original)) for original in (np.array, np.asarray)]
+    draws = Draws(source.random, source.below, lambda why: source.path.refuse(why))
 
+    def drawn(primitive: Primitive, original: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        kind = np.random.Generator if primitive.holder.endswith(":Generator") else np.random.RandomState
+        return draws.drawn(kind, primitive.name, arguments, options)
 
-def _of_lazy(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
-    def followed(x: Any, *more: Any) -> Any:
-        if not is_lazy(x):
-            return original(x, *more)
-        direction = -sign if more and more[0] < 1 else sign  # a logarithm of a base below 1 falls
-        return x.unary(lambda value: original(value, *more), direction, (original, *more))
-
-    return functools.wraps(original)(followed)
+    stand_ins = StandIns(drawn, [one for one in FUNCTIONS if one.holder == "numpy.random"])
+    for original, replacement in pairs:
+        stand_ins.add(original, replacement)
+    return stand_ins
 
 
 def _unless_lazy(original: Callable[..., Any], lazily: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,8 +173,15 @@ def _wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) 
     return x.unary(function, sign if number % 2 == 0 else -sign)
 
 
-def _copysign(x: Lazy, sign: Any) -> Any:
-    return abs(x) if math.copysign(1.0, sign) > 0 else -abs(x)
+def _copysign(x: Any, sign: Any) -> Any:
+    if not (is_lazy(x) or is_lazy(sign)):
+        return _python_copysign(x, sign)
+    positive = sign.decide(_is_positive, _is_positive) if is_lazy(sign) else _is_positive(sign)
+    return math.fabs(x) if positive else -math.fabs(x)
+
+
+def _is_positive(value: Any) -> bool:
+    return _python_copysign(1.0, value) > 0
 
 
 @contextmanager
@@ -202,12 +218,26 @@ def _namespaces(function: Any) -> Iterator[dict[str, Any]]:
         vars(math),
         vars(os),
         vars(secrets),
+        vars(np),
+        vars(np.random),
+        *_objects(function),
+        *(one.__globals__ for one in _functions(function)),
         *(vars(sys.modules[m]) for m in _user_modules(function)),
     ]
     for names in ahead:
         if id(names) not in seen:
             seen.add(id(names))
             yield names
+
+
+def _objects(function: Any, depth: int = 3) -> Iterator[dict[str, Any]]:
+    """Yield the attributes of the objects whose methods a callable is, or has in its cells."""
+    for one in (function, getattr(function, "__self__", None)):
+        if isinstance(getattr(one, "__dict__", None), dict) and not isinstance(one, ModuleType | type):
+            yield vars(one)
+    for cell in getattr(function, "__closure__", None) or ():
+        if depth and callable(contents := _contents(cell)):
+            yield from _objects(contents, depth - 1)
 
 
 def _user_modules(function: Any) -> Iterator[str]:

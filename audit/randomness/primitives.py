@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -142,7 +142,7 @@ def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
     Afterwards the originals are back wherever their replacements have got to, as into a module that the function
     imports, or into a global variable that it sets. Other changes that the function makes to its variables stay.
     """
-    stands = _StandIns(intercept)
+    stands = StandIns(intercept, FUNCTIONS)
     with ExitStack() as changes:
         with interrupts.defer():
             changes.callback(_exchange, function, stands.original, stands.has_stand_in)
@@ -172,10 +172,13 @@ def drawn_from(function: Any, call: Callable[[], Any]) -> tuple[list[Primitive],
     return drawn, not watch.unnamed
 
 
-class _StandIns:
-    """What stands in for functions and generators while they are intercepted. Both are kept alive: an id is theirs."""
+class StandIns:
+    """What stands in for functions, and for numpy's generators, while they are intercepted.
 
-    def __init__(self, intercept: Intercept) -> None:
+    Both are kept alive, so that an id is theirs.
+    """
+
+    def __init__(self, intercept: Intercept, functions: Iterable[Primitive]) -> None:
         self._kinds = {
             np.random.Generator: _subclass(np.random.Generator, GENERATOR, intercept),
             np.random.RandomState: _subclass(np.random.RandomState, RANDOM_STATE, intercept),
@@ -189,13 +192,14 @@ class _StandIns:
             kind = self._kinds.get(type(made))
             return made if kind is None else kind(made.bit_generator)
 
-        self._add(make, default_rng)
-        for primitive in FUNCTIONS:
+        self.add(make, default_rng)
+        for primitive in functions:
             original = getattr(sys.modules.get(primitive.holder), primitive.name, None)
             if original is not None:
-                self._add(original, _wrapped(primitive, original, intercept))
+                self.add(original, _wrapped(primitive, original, intercept))
 
-    def _add(self, original: Any, replacement: Any) -> Any:
+    def add(self, original: Any, replacement: Any) -> Any:
+        """Let one value stand in for another one, and return it."""
         self._replacements[id(original)] = original, replacement
         self._originals[id(replacement)] = replacement, original
         return replacement
@@ -213,7 +217,7 @@ class _StandIns:
         if id(value) in self._replacements:
             return self._replacements[id(value)][1]
         kind = self._kinds.get(type(value))
-        return value if kind is None else self._add(value, kind(_bits(value)))
+        return value if kind is None else self.add(value, kind(_bits(value)))
 
     def original(self, value: Any) -> Any:
         """Return what a value stands in for, or the value."""

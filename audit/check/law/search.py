@@ -43,7 +43,7 @@ PAIR = 1 / 4  # of the time of the search, for one pair
 LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
 DROPPED = 1e-6  # the probability that evidence is dropped although it is right
-KNOWN = ("random", "secrets")
+KNOWN = ("random", "secrets", "numpy.random")
 SAYS_NOTHING = (NotFollowedError, ValueError)  # the code is not followed, or both inputs are refused in all paths
 
 

@@ -16,6 +16,7 @@ NOISY: dict[str, Callable[[float], float]] = {
     "random.gauss": lambda x: random.gauss(x, 1.0),
     "a difference of exponentials": lambda x: x + (random.expovariate(1) - random.expovariate(1)),
     "Box-Muller": lambda x: x + math.sqrt(-2 * math.log(1 - random.random())) * math.cos(2 * math.pi * random.random()),
+    "a sign that is copied": lambda x: x - math.copysign(math.log(1 - random.random()), random.random() - 0.5),
     "random.uniform": lambda x: x + random.uniform(-1, 1),
 }
 
@@ -35,6 +36,7 @@ def test_a_float_of_one_world_alone_is_found_and_its_numbers_lead_to_it(name: st
     assert found is not None
     random._inst.gauss_next = None  # type: ignore[attr-defined]
     assert replayed(NOISY[name], [0.0, 1.0][found.world], found.numbers) == found.outcome
+    assert found.loss == math.inf
 
 
 def test_equal_functions_have_no_such_float() -> None:

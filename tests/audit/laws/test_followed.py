@@ -154,12 +154,12 @@ def test_modulus_and_quotient_are_steps() -> None:
     assert float(sum(found.probability((0, answer))[0] for answer in (True, False))) == pytest.approx(0.4, abs=1e-12)
 
 
+BITS = np.random.PCG64(1)
 NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "an unrounded float": lambda data: random.random(),
     "float()": lambda data: float(random.random()) < 0.5,
-    "the legacy generator of numpy": lambda data: int(np.random.laplace() > 0),
-    "numpy beside random": lambda data: (random.random() < 0.5, bool(np.random.random() < 1e-9)),
-    "a function of numpy": lambda data: bool(np.exp(random.random()) < 1.5),
+    "a generator behind another name": lambda data: int(np.random.mtrand._rand.laplace() > 0),
+    "another generator beside random": lambda data: (random.random() < 0.5, bool(BITS.random_raw() == 0)),
     "a type that is asked for": lambda data: type(random.random()) is float,
     "many bytes": lambda data: secrets.token_bytes(16),
     "another program": lambda data: subprocess.run([sys.executable, "-c", ""]).returncode,
@@ -279,7 +279,7 @@ def test_first_bounds_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None
     exact = law(samplers.algorithm_1, [0] * 4, seconds=30.0)
     monkeypatch.setattr(forest, "bounds", slow)
     hurried = law(samplers.algorithm_1, [0] * 4, seconds=0.5)
-    assert 1 <= len(calls) <= 11 < hurried.paths
+    assert len(calls) <= 11 < hurried.paths
     for outcome in exact.law.atoms:
         (low, high), (wide_low, wide_high) = exact.law.probability(outcome), hurried.law.probability(outcome)
         assert wide_low <= high

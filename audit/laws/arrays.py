@@ -1,0 +1,223 @@
+"""Arrays of lazy numbers: numpy's operations on them, element by element, each as numpy rounds it.
+
+An element is a function with values of type np.float64, so that Python's operators on it are numpy's. What numpy
+computes in another order than one after the other, such as a sum of eight numbers, is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy import array, asarray  # as they are: code under audit finds others in their place
+
+from subnormal.audit.laws.lazy import is_lazy
+from subnormal.audit.laws.path import Path
+
+IN_ORDER = 8  # numbers, of which numpy adds fewer one after the other
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return x if x >= y else y
+
+
+def _smaller(x: Any, y: Any) -> Any:
+    return x if x <= y else y
+
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "power": operator.pow,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "maximum": _larger,
+    "minimum": _smaller,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "absolute": abs,
+    "fabs": abs,
+    "clip": lambda x, low, high: _smaller(_larger(x, low), high),
+}
+STEPS = ("rint", "floor", "ceil", "trunc")
+RISING = ("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "arctan", "tanh", "sinh")
+METHODS = {name: name for name in ("sum", "mean", "max", "min", "argmax", "argmin", "clip", "round", "cumsum")}
+METHODS |= {"amax": "max", "amin": "min", "around": "round"}  # functions of numpy that are methods of arrays
+MOVES = ("concatenate", "stack", "vstack", "hstack", "append", "where", "ravel", "reshape", "shape", "ndim", "size")
+REDUCTIONS = ("add", "maximum", "minimum")
+
+
+def _stepped(name: str) -> Callable[[Any], Any]:
+    rounded = getattr(np, name)
+
+    def step(x: Any) -> Any:
+        if len(x.signs) == 1:
+            return x.step(rounded)
+        whole = np.float64(x.step(lambda value: int(rounded(value))))
+        if whole == 0 and not x.decide(lambda value: math.copysign(1.0, rounded(value)) > 0):
+            return -whole
+        return whole
+
+    return step
+
+
+def _risen(name: str) -> Callable[[Any], Any]:
+    function = getattr(np, name)
+
+    def risen(x: Any) -> Any:
+        return x.unary(lambda value: function(np.float64(value)), 1, function)
+
+    return risen
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    **ARITHMETIC,
+    **{name: _stepped(name) for name in STEPS},
+    **{name: _risen(name) for name in RISING},
+}
+
+
+def operate(path: Path, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return what one of numpy's operations makes of lazy numbers and arrays of them, and refuse what is not known."""
+    name, out = ufunc.__name__, options.pop("out", (None,))[0]
+    if method == "reduce" and name in REDUCTIONS:
+        return _reduced(path, OPERATIONS[name], inputs[0], options)
+    if method == "accumulate" and name == "add" and np.ndim(inputs[0]) == 1:
+        return filled(list(_totals(inputs[0])), np.shape(inputs[0]))
+    if method != "__call__" or name not in OPERATIONS or options or not (out is None or isinstance(out, LazyArray)):
+        path.refuse(f"numpy.{name}{'' if method == '__call__' else '.' + method} of random numbers")
+    arrays = np.broadcast_arrays(*(_as_array(path, one) for one in inputs))
+    rows = zip(*(array.ravel().tolist() for array in map(asarray, arrays)), strict=True)
+    made = [_applied(ufunc, OPERATIONS[name], row) for row in rows]
+    if out is None:
+        return filled(made, arrays[0].shape)
+    asarray(out)[...] = array([*made, None], dtype=object)[:-1].reshape(out.shape)
+    return out
+
+
+def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    """Return what an operation makes of numbers: where one of them is lazy, Python's, and else numpy's."""
+    if not any(map(is_lazy, values)):
+        return ufunc(*values)
+    made = operation(*values)
+    return made.of_type(np.float64) if is_lazy(made) else made
+
+
+def _reduced(path: Path, operation: Callable[..., Any], values: Any, options: dict[str, Any]) -> Any:
+    """Return the sum, the maximum or the minimum of an array, or those along an axis."""
+    axis = options.pop("axis", 0)
+    if any(value not in (None, False, True, np._NoValue) for value in options.values()) or options.get("keepdims"):
+        path.refuse("a sum with such options of random numbers")
+    if axis is None or values.ndim == 1:
+        return _of_row(path, operation, values.ravel())
+    rows = np.moveaxis(asarray(values), axis, -1)
+    return filled([_of_row(path, operation, rows[at]) for at in np.ndindex(rows.shape[:-1])], rows.shape[:-1])
+
+
+def _of_row(path: Path, operation: Callable[..., Any], row: Any) -> Any:
+    if operation is operator.add and len(row) >= IN_ORDER:
+        path.refuse(f"a sum of {len(row)} random numbers, which numpy does not add one after the other")
+    return functools.reduce(operation, row)
+
+
+def _totals(row: Iterable[Any]) -> Iterable[Any]:
+    total = None
+    for one in row:
+        total = one if total is None else total + one
+        yield total
+
+
+class LazyArray(np.ndarray[Any, Any]):
+    """An array of objects: lazy numbers, and numbers."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Return what numpy's operation makes of it."""
+        return operate(_path(inputs), ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        """Return what numpy's function makes of it, where that is known."""
+        name = function.__name__
+        if name in METHODS and isinstance(arguments[0], LazyArray):
+            return getattr(arguments[0], METHODS[name])(*arguments[1:], **options)
+        if name in MOVES:
+            made = super().__array_function__(function, types, arguments, options)
+            return made.view(LazyArray) if _is_of_objects(made) else made
+        return _path((self,)).refuse(f"numpy.{name} of random numbers")
+
+    def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
+        """Return a copy: of floats as they are, of other types with its elements split into their values."""
+        return self.copy() if np.dtype(dtype) == np.float64 else super().astype(dtype, *arguments, **options)
+
+    def tolist(self) -> Any:
+        """Return Python's floats, in lists."""
+        return [one.tolist() if isinstance(one, LazyArray) else _as_float(one) for one in self]
+
+    def item(self, *index: Any) -> Any:
+        """Return one of Python's floats."""
+        return _as_float(super().item(*index))
+
+
+def of_lazies(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `np.array` or `np.asarray`, which makes arrays of lazy numbers too."""
+
+    def followed(*arguments: Any, **options: Any) -> Any:
+        made = original(*arguments, **options)
+        if not (_is_of_objects(made) and made.ndim and any(map(is_lazy, made.ravel()))):
+            return made
+        return filled([one.of_type(np.float64) if is_lazy(one) else one for one in made.ravel()], made.shape)
+
+    return functools.wraps(original)(followed)
+
+
+def _is_of_objects(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "O"
+
+
+def _path(inputs: Iterable[Any]) -> Path:
+    for one in inputs:
+        if is_lazy(one):
+            return one.path  # type: ignore[no-any-return]
+        if isinstance(one, LazyArray):
+            for element in asarray(one).ravel():
+                if is_lazy(element):
+                    return element.path  # type: ignore[no-any-return]
+    return Path()
+
+
+def _as_array(path: Path, value: Any) -> Any:
+    if is_lazy(value):
+        made = np.empty((), dtype=object)
+        made[()] = value
+        return made
+    made = asarray(value)
+    if not (made.dtype.kind in "biu" or made.dtype == np.float64 or isinstance(value, LazyArray)):
+        path.refuse(f"arithmetic of random numbers with numbers of type {made.dtype}")
+    return made
+
+
+def _as_float(value: Any) -> Any:
+    return value.of_type(float) if is_lazy(value) else value.item() if isinstance(value, np.generic) else value
+
+
+def filled(values: list[Any], shape: tuple[int, ...], dtype: Any = None) -> Any:
+    """Return values as an array of a shape: an ordinary one, where no lazy number is among them. One of no axes is a
+    number."""
+    if shape == ():
+        return values[0]
+    if not any(map(is_lazy, values)):
+        return array(values, dtype=dtype).reshape(shape)
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made.reshape(shape).view(LazyArray)

@@ -1,0 +1,250 @@
+"""What numpy's generators make of their words, as Python code that lazy numbers follow.
+
+A model is that of numpy's C code. It is compared with numpy on its first use in a process: equal uniforms must lead to
+equal numbers, bit for bit. Normals, and exponentials of `numpy.random.Generator`, come from ziggurats, which are not
+monotone in their words: they are not followed.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy import array, asarray  # as they are: code under audit finds others in their place
+
+from subnormal.audit.laws.arrays import filled
+from subnormal.audit.laws.lazy import is_lazy, of_lazy
+
+SEARCHED = 1 / 3  # the least p of a geometric number that numpy finds by a search
+INVERTED = 30.0  # the largest mean of a binomial number that numpy finds by inversion
+COMPARED = 64  # numbers of a model and of numpy
+
+log, log1p = of_lazy(math.log, 1), of_lazy(math.log1p, 1)
+Uniform = Callable[[], Any]  # what returns a uniform of 53 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """one: a number from uniforms and parameters. parameters: of a call, from its arguments. example: parameters for
+    which it is compared with numpy. kinds: of generators that draw so."""
+
+    one: Callable[..., Any]
+    parameters: Callable[..., tuple[Any, ...]]
+    example: tuple[Any, ...] = ()
+    kinds: tuple[type, ...] = (np.random.Generator, np.random.RandomState)
+
+
+def _laplace(uniform: Uniform, location: float, scale: float) -> Any:
+    while True:
+        u = uniform()
+        if u >= 0.5:
+            return location - scale * log(2.0 - u - u)
+        if u > 0.0:
+            return location + scale * log(u + u)
+
+
+def _gumbel(uniform: Uniform, location: float, scale: float) -> Any:
+    while True:
+        u = 1.0 - uniform()
+        if u < 1.0:
+            return location - scale * log(-log(u))
+
+
+def _logistic(uniform: Uniform, location: float, scale: float) -> Any:
+    while True:
+        u = uniform()
+        if u > 0.0:
+            return location + scale * log(u / (1.0 - u))
+
+
+def _standard_exponential(uniform: Uniform) -> Any:
+    return -log(1.0 - uniform())
+
+
+def _exponential(uniform: Uniform, scale: float) -> Any:
+    return scale * _standard_exponential(uniform)
+
+
+def _between(uniform: Uniform, low: float, high: float) -> Any:
+    return low + (high - low) * uniform()
+
+
+def _random(uniform: Uniform) -> Any:
+    return uniform()
+
+
+def _searched(uniform: Uniform, p: float) -> Any:
+    u, count, total, probability = uniform(), 1, p, p
+    while u > total:
+        probability *= 1.0 - p
+        total += probability
+        count += 1
+    return count
+
+
+def _geometric(uniform: Uniform, p: float) -> Any:
+    return _searched(uniform, p) if p >= SEARCHED else math.ceil(log1p(-uniform()) / math.log(1.0 - p))
+
+
+def _binomial(uniform: Uniform, n: int, p: float) -> Any:
+    if p > 0.5:
+        return n - _binomial(uniform, n, 1.0 - p)
+    if n == 0 or p == 0.0:
+        return 0
+    q = 1.0 - p
+    least, most = math.exp(n * math.log(q)), int(min(float(n), n * p + 10.0 * math.sqrt(n * p * q + 1)))
+    while True:
+        u, count, probability = uniform(), 0, least
+        while u > probability and count < most:
+            count += 1
+            u = u - probability
+            probability = ((n - count + 1) * p * probability) / (count * q)
+        if not u > probability:
+            return count
+
+
+def _scaled(scale: Any = 1.0, size: Any = None) -> tuple[Any, ...]:
+    return (scale,)
+
+
+def _none(*shape: Any, size: Any = None) -> tuple[Any, ...]:
+    return ()
+
+
+def _loc_scale(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, ...]:
+    return loc, scale
+
+
+OLD = (np.random.RandomState,)
+MODELS = {
+    "laplace": Model(_laplace, _loc_scale, (1.5, 2.5)),
+    "gumbel": Model(_gumbel, _loc_scale, (1.5, 2.5)),
+    "logistic": Model(_logistic, _loc_scale, (1.5, 2.5)),
+    "exponential": Model(_exponential, _scaled, (2.5,), OLD),
+    "standard_exponential": Model(_standard_exponential, _none, (), OLD),
+    "uniform": Model(_between, lambda low=0.0, high=1.0, size=None: (low, high), (-1.5, 2.5)),
+    **{name: Model(_random, _none) for name in ("random", "random_sample", "rand")},
+    "geometric": Model(_geometric, lambda p, size=None: (p,), (0.2,), OLD),
+    "binomial": Model(_binomial, lambda n, p, size=None: (n, p), (7, 0.7)),
+}
+REJECTION = Model(_binomial, MODELS["binomial"].parameters, kinds=())  # of a binomial number with a large mean
+SEARCH = Model(_searched, MODELS["geometric"].parameters, (0.4,))  # of a geometric number with a large p
+
+
+class Draws:
+    """Numbers of numpy's generators, lazy or plain, from one source.
+
+    uniform, below: of the source: a uniform of 53 bits, and an integer below a size. refuse: ends the path.
+    """
+
+    def __init__(self, uniform: Uniform, below: Callable[[int], Any], refuse: Callable[[str], Any]) -> None:
+        self.uniform, self.below, self.refuse = uniform, below, refuse
+        kinds: tuple[Callable[..., Any], ...] = (np.random.Generator, np.random.RandomState)
+        self.others = {kind: kind(np.random.MT19937(0)) for kind in kinds}
+
+    def drawn(self, kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return what the method with this name returns."""
+        what = f"numpy.random.{kind.__name__}.{name}"
+        own: dict[str, Callable[..., Any]] = {
+            "integers": self._integers,
+            "randint": self._integers,
+            "choice": self._choice,
+            "permutation": self._permutation,
+        }
+        if any(map(is_lazy, (*arguments, *options.values()))):
+            self.refuse(f"{what} with random arguments")
+        if name == "shuffle":
+            return self._shuffle(*arguments, **options)
+        if name not in own and name not in MODELS:
+            self.refuse(f"{what} is not known")
+        # Another generator refuses bad arguments as this one would, and says which type and shape the result has.
+        like = getattr(self.others[kind], name)(*arguments, **options)
+        try:
+            if name in own:
+                return own[name](like, *arguments, **options)
+            model = _model(kind, name, arguments, options)
+            parameters = model.parameters(*arguments, **options)
+        except TypeError:  # arguments that are not known here
+            return self.refuse(f"{what} with these arguments")
+        if not (kind in model.kinds and _agrees(kind, name, model)):
+            self.refuse(f"{what} is not known")
+        return self._of_shape(like, parameters, functools.partial(model.one, self.uniform))
+
+    def _of_shape(self, like: Any, parameters: Sequence[Any], one: Callable[..., Any]) -> Any:
+        """Return a number for each set of parameters, in the type and the shape of a result."""
+        if not isinstance(like, np.ndarray):
+            made = one(*(getattr(value, "item", lambda value=value: value)() for value in parameters))
+            return made if is_lazy(made) else type(like)(made)
+        if like.dtype.kind not in "iu" and like.dtype != np.float64:
+            self.refuse(f"random numbers of type {like.dtype}")
+        rows = zip(*(np.broadcast_to(value, like.shape).ravel().tolist() for value in parameters), strict=True)
+        made = [one(*row) for row in (rows if parameters else [()] * like.size)]
+        if like.dtype == np.float64:
+            made = [value.of_type(np.float64) if is_lazy(value) else value for value in made]
+        return filled(made, like.shape, like.dtype)
+
+    def _integers(
+        self, like: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = None, endpoint: bool = False
+    ) -> Any:
+        first, end = (0, low) if high is None else (low, high)
+        return self._of_shape(like, (first, end), lambda least, most: least + self.below(most - least + bool(endpoint)))
+
+    def _choice(self, like: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+        if size is not None and not replace:
+            self.refuse("a choice without replacement")
+        values = np.arange(a) if isinstance(a, int | np.integer) else asarray(a)
+        ends = None if p is None else np.cumsum(asarray(p, dtype=np.float64))
+
+        def one() -> Any:
+            if ends is None:
+                return values[int(self.below(len(values)))]
+            return values[bisect.bisect_right((ends / ends[-1]).tolist(), self.uniform())]
+
+        if size is None:
+            return type(like)(one()) if isinstance(like, int) else one()
+        chosen = array(
+            [one() for _ in range(math.prod(np.shape(like)[: np.ndim(like) - values.ndim + 1]))], dtype=values.dtype
+        )
+        return chosen.reshape(np.shape(like))
+
+    def _permutation(self, like: Any, x: Any) -> Any:
+        return (
+            like * 0 + array(self._order(len(like)))
+            if isinstance(x, int | np.integer)
+            else asarray(x)[self._order(len(x))]
+        )
+
+    def _shuffle(self, x: Any) -> None:
+        x[:] = [x[at] for at in self._order(len(x))] if isinstance(x, list) else x[self._order(len(x))]
+
+    def _order(self, size: int) -> list[int]:
+        """Return a uniform order: any algorithm that draws each of them equally often has this law."""
+        left, order = list(range(size)), []
+        while left:
+            order.append(left.pop(int(self.below(len(left)))))
+        return order
+
+
+def _model(kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Model:
+    """Return the model of a method, which may depend on its arguments."""
+    found = MODELS[name]
+    parameters = list(map(asarray, found.parameters(*arguments, **options)))
+    if name == "geometric" and kind is np.random.Generator and np.all(parameters[0] >= SEARCHED):
+        return SEARCH
+    if name == "binomial" and np.any(parameters[0] * np.minimum(parameters[1], 1.0 - parameters[1]) > INVERTED):
+        return REJECTION
+    return found
+
+
+@functools.cache
+def _agrees(kind: type, name: str, model: Model) -> bool:
+    """Return whether equal uniforms lead to the numbers of numpy, here and now: C compilers and libraries differ."""
+    one, other = (kind(np.random.MT19937(1)) for _ in range(2))
+    uniform: Uniform = other.random_sample if isinstance(other, np.random.RandomState) else other.random
+    expected = [getattr(one, name)(*model.example) for _ in range(COMPARED)]
+    return expected == [model.one(uniform, *model.example) for _ in range(COMPARED)]

@@ -1,0 +1,101 @@
+"""Arrays of lazy numbers: with plain numbers in their place, each operation leads to the floats that numpy computes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subnormal.audit.laws.arrays import LazyArray, filled
+from subnormal.audit.laws.followed import _at, numbers_along
+from subnormal.audit.laws.lazy import uniform
+from subnormal.audit.laws.path import Path, StoppedError
+from subnormal.audit.laws.points import as_float
+
+SIZE = 3
+CONSTANT = st.sampled_from([-1.5, -1.0, -0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 3.0])
+STEPS: dict[str, Any] = {
+    "plus": lambda x, c: x + c,
+    "from": lambda x, c: c - x,
+    "times": lambda x, c: np.multiply(c, x),
+    "over": lambda x, c: x / c,
+    "row": lambda x, c: x * np.array([c, -c, 2 * c]),
+    "float64": lambda x, c: np.float64(c) + x,
+    "integers": lambda x, c: np.arange(3) - x,
+    "negative": lambda x, c: -x,
+    "absolute": lambda x, c: np.abs(x),
+    "exp": lambda x, c: np.exp(x),
+    "log": lambda x, c: np.log(np.abs(x) + 0.5),
+    "clip": lambda x, c: np.clip(x, 0.25, 0.5),
+    "maximum": lambda x, c: np.maximum(x, c),
+    "minimum": lambda x, c: np.minimum(c, x),
+    "cumsum": lambda x, c: np.cumsum(x),
+    "reversed": lambda x, c: x[::-1],
+    "in place": lambda x, c: np.add(x, c, out=x.copy()),
+    "one": lambda x, c: (
+        np.array([x[0], x[1], x[0]]) if not isinstance(x, LazyArray) else filled([x[0], x[1], x[0]], (3,))
+    ),
+    "stack": lambda x, c: np.stack([x, x])[1],
+}
+ENDS: dict[str, Any] = {
+    "array": lambda x: x,
+    "sum": lambda x: x.sum(),
+    "mean": lambda x: np.mean(x),
+    "rows": lambda x: np.stack([x, x]).sum(axis=1),
+    "max": lambda x: x.max(),
+    "least": lambda x: np.min(x),
+    "argmax": lambda x: int(np.argmax(x)),
+    "rint": lambda x: np.rint(x),
+    "round": lambda x: np.round(x, 1),
+    "rounded element": lambda x: round(x[1], 1),
+    "floor": lambda x: np.floor(x),
+    "ceiling": lambda x: np.ceil(x),
+    "integers": lambda x: x.astype(int),
+    "list": lambda x: x.tolist(),
+    "item": lambda x: x[1].item() if not hasattr(x[1], "signs") else x[1],
+    "above": lambda x: x > 0.5,
+    "at most": lambda x: x >= 0.25,
+    "any": lambda x: bool(np.any(x < 0)),
+    "count": lambda x: int((x >= 0.5).sum()),
+    "floats": lambda x: x.astype(float),
+}
+
+
+def _evaluated(value: Any, numbers: dict[int, int]) -> Any:
+    return value if isinstance(value, np.ndarray) and not isinstance(value, LazyArray) else _at(value, numbers)
+
+
+@settings(max_examples=400)
+@given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), CONSTANT), max_size=4), st.sampled_from(sorted(ENDS)))
+def test_each_operation_is_that_of_numpy(steps: list[tuple[str, float]], end: str) -> None:
+    def program(x: Any) -> Any:
+        for name, constant in steps:
+            x = STEPS[name](x, constant)
+        return ENDS[end](x)
+
+    path = Path()
+    with np.errstate(all="ignore"):
+        try:
+            lazily = program(filled([uniform(path).of_type(np.float64) for _ in range(SIZE)], (SIZE,)))
+        except StoppedError:  # sums of uniforms have signs and digits that are not known
+            assert path.failed is not None
+            return
+        numbers = numbers_along(path)
+        if numbers is None:
+            return
+        expected = program(np.array(list(map(as_float, numbers))))
+    found = _evaluated(lazily, dict(enumerate(numbers)))
+    assert np.array_equal(np.signbit(np.asarray(found, dtype=float)), np.signbit(np.asarray(expected, dtype=float)))
+    assert np.array_equal(found, expected)
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+
+@pytest.mark.parametrize("function", [np.sort, np.median, np.linalg.norm, np.dot])
+def test_other_functions_are_refused(function: Any) -> None:
+    path = Path()
+    x = filled([uniform(path).of_type(np.float64) for _ in range(SIZE)], (SIZE,))
+    with pytest.raises(StoppedError):
+        function(x, x) if function is np.dot else function(x)
+    assert path.failed is not None
+    assert "random numbers" in path.failed
