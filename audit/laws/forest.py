@@ -12,7 +12,7 @@ roundings that made it: all bounds are certified.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,7 @@ from subnormal.audit.laws.points import Points, Strips
 BITS = 44  # of the probability of a strip: 2^17 strips of them are added in 62 bits
 ROUNDED = 2.0**-49  # the roundings of a product of three factors are below 2^−50 of it
 BOXES = 1 << 13  # that are halved at most
+CHANGES = 64  # of constraints along strips, that are kept; a new one makes the oldest go
 LARGEST = 1 << 62  # numbers of a uniform that fit numpy's integers
 
 Floats = NDArray[np.float64]
@@ -122,8 +123,13 @@ class _Tree:
         first, end = np.zeros(count, dtype=np.int64), np.full(count, others, dtype=np.int64)
         for one in constraints:
             at_low, child_low = one.rising[at] == worst, one.rising[child] == worst
-            mine = np.arange(count) + (0 if at_low else count)
-            change = self._change(one, at, mine, child, 0 if child_low else others)
+            key = _same(one, at, self.strips[at], self.strips[child], at_low, child_low)
+            change = _changes.get(key)
+            if change is None:
+                mine = np.arange(count) + (0 if at_low else count)
+                change = self._change(one, at, mine, child, 0 if child_low else others)
+                if key is not None:
+                    _keep(key, change)
             if one.rising[child]:
                 np.maximum(first, change, out=first)
             else:
@@ -142,6 +148,25 @@ class _Tree:
             right = np.where(active & changed, middle, right)
             left = np.where(active & ~changed, middle + 1, left)
         return left
+
+
+_changes: dict[Hashable, Integers] = {}
+
+
+def _same(one: Constraint, at: int, *others: Hashable) -> Hashable:
+    """Return a key that is equal for constraints which say the same of two uniforms with equal strips; None where a
+    constraint does not tell."""
+    order: Any = one.order
+    if order is None:
+        return None
+    (left, left_key), (right, right_key), strict = order
+    return (left == (at,), left_key, right_key, strict, others) if len(left) == len(right) == 1 else None
+
+
+def _keep(key: Hashable, change: Integers) -> None:
+    if len(_changes) >= CHANGES:
+        _changes.pop(next(iter(_changes)))
+    _changes[key] = change
 
 
 def _scaled_down(values: Floats) -> Integers:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,12 +40,10 @@ class Model:
 
 
 def _laplace(uniform: Uniform, location: float, scale: float) -> Any:
-    while True:
-        u = uniform()
-        if u >= 0.5:
-            return location - scale * log(2.0 - u - u)
-        if u > 0.0:
-            return location + scale * log(u + u)
+    def rising(u: float) -> float:
+        return location - scale * math.log(2.0 - u - u) if u >= 0.5 else location + scale * math.log(u + u)
+
+    return _inverse(uniform, rising, ("laplace", location, scale))
 
 
 def _gumbel(uniform: Uniform, location: float, scale: float) -> Any:
@@ -56,10 +54,18 @@ def _gumbel(uniform: Uniform, location: float, scale: float) -> Any:
 
 
 def _logistic(uniform: Uniform, location: float, scale: float) -> Any:
+    def rising(u: float) -> float:
+        return location + scale * math.log(u / (1.0 - u))
+
+    return _inverse(uniform, rising, ("logistic", location, scale))
+
+
+def _inverse(uniform: Uniform, rising: Callable[[float], float], key: Hashable) -> Any:
+    """Return a function of a uniform that is not 0. It rises, and is one piece: no comparison in it splits the path."""
     while True:
         u = uniform()
         if u > 0.0:
-            return location + scale * log(u / (1.0 - u))
+            return u.unary(rising, 1, key) if is_lazy(u) else rising(u)
 
 
 def _standard_exponential(uniform: Uniform) -> Any:

@@ -135,6 +135,21 @@ def test_several_uniforms_have_bounds_around_the_truth(function: Callable[[Any],
     assert high - low < 0.01
 
 
+@pytest.mark.parametrize(
+    ("compare", "expected"),
+    [
+        (lambda a, b: (a < b, b < a), {(True, False): 6, (False, True): 6, (False, False): 4}),
+        (lambda a, b: (a < b, a <= b), {(True, True): 6, (False, True): 4, (False, False): 6}),
+        (lambda a, b: (a <= b, b <= a), {(True, False): 6, (False, True): 6, (True, True): 4}),
+    ],
+)
+def test_comparisons_of_equal_kinds_are_told_apart(compare: Any, expected: dict[tuple[bool, bool], int]) -> None:
+    found = bounds(lambda data: compare(random.randrange(4), random.randrange(4)))
+    assert found.keys() == expected.keys()
+    for outcome, (low, high) in found.items():
+        assert low <= Fraction(expected[outcome], 16) <= high <= low + Fraction(1, 10**12)
+
+
 def test_a_noisy_maximum_has_the_exponential_mechanism() -> None:
     found = law(samplers.gumbel_argmax, [0, 1, 2], seconds=120.0, width=0.004)
     for score in range(3):
