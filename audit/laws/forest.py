@@ -25,7 +25,7 @@ from subnormal.audit.laws.points import Points, Strips
 BITS = 44  # of the probability of a strip: 2^17 strips of them are added in 62 bits
 ROUNDED = 2.0**-49  # the roundings of a product of three factors are below 2^−50 of it
 BOXES = 1 << 13  # that are halved at most
-CHANGES = 64  # of constraints along strips, that are kept; a new one makes the oldest go
+CHANGES = 128  # of constraints along strips, that are kept; a new one makes the oldest go
 LARGEST = 1 << 62  # numbers of a uniform that fit numpy's integers
 
 Floats = NDArray[np.float64]
@@ -124,7 +124,7 @@ class _Tree:
         for one in constraints:
             at_low, child_low = one.rising[at] == worst, one.rising[child] == worst
             key = _same(one, at, self.strips[at], self.strips[child], at_low, child_low)
-            change = _changes.get(key)
+            change: Any = _changes.get(key)
             if change is None:
                 mine = np.arange(count) + (0 if at_low else count)
                 change = self._change(one, at, mine, child, 0 if child_low else others)
@@ -150,23 +150,23 @@ class _Tree:
         return left
 
 
-_changes: dict[Hashable, Integers] = {}
+_changes: dict[Hashable, NDArray[np.int32]] = {}
 
 
 def _same(one: Constraint, at: int, *others: Hashable) -> Hashable:
-    """Return a key that is equal for constraints which say the same of two uniforms with equal strips; None where a
-    constraint does not tell."""
+    """Return a key that is equal for constraints which change at the same places of two uniforms with equal strips, as
+    a < b and b ≤ a do; None where a constraint does not tell."""
     order: Any = one.order
     if order is None:
-        return None
-    (left, left_key), (right, right_key), strict = order
-    return (left == (at,), left_key, right_key, strict, others) if len(left) == len(right) == 1 else None
+        return one.name and (one.name, at, others)
+    (left, left_key), (right, right_key) = order[:2] if order[2] else order[1::-1]
+    return (left == (at,), left_key, right_key, others) if len(left) == len(right) == 1 else None
 
 
 def _keep(key: Hashable, change: Integers) -> None:
     if len(_changes) >= CHANGES:
         _changes.pop(next(iter(_changes)))
-    _changes[key] = change
+    _changes[key] = change.astype(np.int32)
 
 
 def _scaled_down(values: Floats) -> Integers:

@@ -251,7 +251,7 @@ class Lazy:
             low, high = self.ends()
             if isinstance(low, float) and bool(test(low)) != bool(test(high)):
                 cut, first = first_float(low, high, test), bool(test(low))
-                below = _decide(self.path, self.signs, lambda numbers: f(numbers) < cut, None)
+                below = _decide(self.path, self.signs, lambda numbers: f(numbers) < cut, None, (self.name, cut))
                 return first if below else not first
             return _decide(self.path, self.signs, lambda numbers: elementwise(test)(f(numbers)), None)
         return _decide(self.path, self.signs, lambda numbers: test(f(numbers)), None, name and (name, self.key))
@@ -429,8 +429,8 @@ def _decide(
     rising = {at: (sign > 0) == last for at, sign in signs.items()}
     falling = {at: not one for at, one in rising.items()}
     told, opposite = order or (None, None)
-    question = Constraint(rising, lambda numbers: test(numbers), told)
-    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite))
+    question = Constraint(rising, lambda numbers: test(numbers), told, name)
+    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name))
 
 
 def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:

@@ -42,12 +42,14 @@ class Constraint:
     """A comparison of several uniforms, with the answer that a path takes.
 
     rising: whether it becomes true or false as each uniform rises. test: of the numbers drawn, or of arrays of them.
-    order: (left, right, strict) where it says left < right or left ≤ right, with the keys of two lazy numbers.
+    order: (left, right, strict) where it says left < right or left ≤ right, with the names of two lazy numbers. name:
+    of another test, equal for the opposite one.
     """
 
     rising: Mapping[int, bool]
     test: Callable[[Any], Any]
     order: tuple[Hashable, Hashable, bool] | None = None
+    name: Hashable = None
 
 
 @dataclass(slots=True)
