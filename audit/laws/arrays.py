@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
+from subnormal.audit.laws.extremes import extreme
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.path import Path
 
@@ -129,7 +130,8 @@ def _reduced(path: Path, operation: Callable[..., Any], values: Any, options: di
 def _of_row(path: Path, operation: Callable[..., Any], row: Any) -> Any:
     if operation is operator.add and len(row) >= IN_ORDER:
         path.refuse(f"a sum of {len(row)} random numbers, which numpy does not add one after the other")
-    return functools.reduce(operation, row)
+    at = None if operation is operator.add else extreme(list(row), largest=operation is _larger)
+    return functools.reduce(operation, row) if at is None else row[at]
 
 
 def _totals(row: Iterable[Any]) -> Iterable[Any]:
@@ -156,6 +158,18 @@ class LazyArray(np.ndarray[Any, Any]):
             return made.view(LazyArray) if _is_of_objects(made) else made
         return _path((self,)).refuse(f"numpy.{name} of random numbers")
 
+    def argmax(self, axis: Any = None, *arguments: Any, **options: Any) -> Any:
+        """Return the place of the first largest element."""
+        at = extreme(_flat(self, axis), largest=True)
+        return super().argmax(axis, *arguments, **options) if at is None else np.int64(at)
+
+    def argmin(self, axis: Any = None, *arguments: Any, **options: Any) -> Any:
+        """Return the place of the first smallest element."""
+        at = (
+            None if axis is not None or arguments or options else extreme(asarray(self).ravel().tolist(), largest=False)
+        )
+        return super().argmin(axis, *arguments, **options) if at is None else np.int64(at)
+
     def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
         """Return a copy: of floats as they are, of other types with its elements split into their values."""
         return self.copy() if np.dtype(dtype) == np.float64 else super().astype(dtype, *arguments, **options)
@@ -167,6 +181,11 @@ class LazyArray(np.ndarray[Any, Any]):
     def item(self, *index: Any) -> Any:
         """Return one of Python's floats."""
         return _as_float(super().item(*index))
+
+
+def _flat(values: LazyArray, axis: int | None) -> list[Any]:
+    """Return all elements; none where only those along an axis are asked for."""
+    return asarray(values).ravel().tolist() if axis is None or values.ndim == 1 else []
 
 
 def of_lazies(original: Callable[..., Any]) -> Callable[..., Any]:

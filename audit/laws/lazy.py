@@ -237,6 +237,8 @@ class Lazy:
                 self.path.refuse("a comparison of several random numbers with an integer that is no float")
             return self.decide(lambda value: compare(value, constant), (compare, constant))
         f, g, names = self.at, other.at, (self.name, other.name)
+        if names[0] == names[1]:
+            return not strict
         signs = self._joined(other, 1, -1)
         order = (names[0], names[1], strict), (names[1], names[0], not strict)
         return _decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), order)

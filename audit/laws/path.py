@@ -55,18 +55,19 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question. least: a path of less weight stops; where it `waits`, it is begun again later. ended: whether the function
-    has returned. stopped: whether the path ended early; impossible: whether that is because no numbers lead there;
-    failed: why the function is not followed.
+    question; of a choice, the option. halvings: of the probability, by answers. least: a path of less weight stops;
+    where it `waits`, it is begun again later. ended: whether the function has returned. stopped: whether the path ended
+    early; impossible: whether that is because no numbers lead there; failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)
-    answers: dict[int, bool] = field(default_factory=dict)
+    answers: dict[int, int] = field(default_factory=dict)
     deadline: float = math.inf
     sizes: list[int] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
-    pending: list[tuple[list[Box], dict[int, bool]]] = field(default_factory=list)
+    pending: list[tuple[list[Box], dict[int, int]]] = field(default_factory=list)
     asked: int = 0
+    halvings: float = 0.0
     least: float = STEP
     waits: bool = False
     ended: bool = False
@@ -94,8 +95,8 @@ class Path:
         return Fraction(numerator, math.prod(self.sizes))
 
     def weight(self) -> float:
-        """Return about how likely the path is: each answer halves it."""
-        return weight_of(self.boxes, self.sizes, len(self.constraints))
+        """Return about how likely the path is: each answer halves it, and options are taken to be equally likely."""
+        return weight_of(self.boxes, self.sizes, self.halvings)
 
     def split(self, at: int, middle: int) -> None:
         """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
@@ -118,10 +119,29 @@ class Path:
         if number not in self.answers:
             self.pending.append((self.boxes.copy(), {**self.answers, number: False}))
             self.answers[number] = True
-        answer = self.answers[number]
+        answer = bool(self.answers[number])
         self.constraints.append(question if answer else opposite)
+        self.halvings += 1.0
         self._go_on_if_likely()
         return answer
+
+    def choose(self, options: Mapping[int, list[Constraint]]) -> int:
+        """Return one of several options, which exclude each other, with the constraints of this one; other paths take
+        the others."""
+        self._go_on()
+        number, self.asked = self.asked, self.asked + 1
+        if number not in self.answers:
+            first, *others = options
+            self.pending += [(self.boxes.copy(), {**self.answers, number: other}) for other in others]
+            self.answers[number] = first
+        chosen = self.answers[number]
+        if chosen not in options:
+            self.impossible = True
+            self.stop()
+        self.constraints += options[chosen]
+        self.halvings += math.log2(len(options))
+        self._go_on_if_likely()
+        return chosen
 
     def decided(self, answer: bool) -> bool:
         """Return the answer to a question that the boxes decide. In a path with larger boxes, the same one was asked.
@@ -164,9 +184,10 @@ class Path:
             self.stop()
 
 
-def weight_of(boxes: list[Box], sizes: list[int], answers: int) -> float:
-    """Return the probability of boxes, as a float, halved for each answer."""
-    return math.prod((high - low) / size for (low, high), size in zip(boxes, sizes, strict=False)) / 2.0**answers
+def weight_of(boxes: list[Box], sizes: list[int], halvings: float) -> float:
+    """Return the probability of boxes, as a float, halved so often."""
+    shares = ((high - low) / size for (low, high), size in zip(boxes, sizes, strict=False))
+    return math.prod(shares) / math.exp2(halvings)
 
 
 def follows(order: tuple[Hashable, Hashable, bool], constraints: list[Constraint]) -> bool:

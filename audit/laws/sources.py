@@ -8,6 +8,7 @@ else was drawn, and plain numbers must lead to the same outcome (`followed`).
 
 from __future__ import annotations
 
+import builtins
 import functools
 import math
 import os
@@ -23,6 +24,7 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit.laws.arrays import of_lazies
+from subnormal.audit.laws.extremes import of_extreme
 from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, of_lazy, uniform
 from subnormal.audit.laws.numpy_draws import Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
@@ -93,6 +95,8 @@ def replaced(function: Any) -> Iterator[Source]:
             enter(patch.object(kind, "_randbelow", lambda self, size: source.below(size)))
         pairs = property(lambda self: source.path.memory.get(id(self)), _remember(source))
         enter(patch.object(random.Random, "gauss_next", pairs, create=True))
+        enter(patch.object(builtins, "max", of_extreme(max, largest=True)))
+        enter(patch.object(builtins, "min", of_extreme(min, largest=False)))
         stand_ins = _stand_ins(source)
         for names in _namespaces(function):
             if stand_ins.has_original(list(names.values())):

@@ -24,6 +24,7 @@ STEPS = st.one_of(
     st.tuples(st.just("draw"), st.just(0), st.just(0.0)),
     st.tuples(st.sampled_from(["plus", "times", "minus", "from", "over"]), NUMBERS, CONSTANTS),
     st.tuples(st.sampled_from(["add", "subtract", "less", "at most", "larger"]), NUMBERS, NUMBERS),
+    st.tuples(st.sampled_from(["largest", "least", "place"]), NUMBERS, NUMBERS),
     st.tuples(
         st.sampled_from(["below", "above", "equal", "round", "floor", "absolute", "square", "rest"]), NUMBERS, CONSTANTS
     ),
@@ -76,6 +77,12 @@ def interpreted(program: list[Any], draw: Callable[[], Any], integer: Callable[[
                 released.append(x <= numbers[second % len(numbers)])
             case "larger":
                 numbers.append(max(x, numbers[second % len(numbers)]))
+            case "largest":
+                numbers.append(max(numbers))
+            case "least":
+                numbers.append(min(numbers, key=lambda x: x))
+            case "place":
+                released.append(max(range(len(numbers)), key=numbers.__getitem__))
             case "below":
                 released.append(x < second)
             case "above":

@@ -1,0 +1,73 @@
+"""The largest and the smallest of many lazy numbers: one path for each that may be it.
+
+A maximum that compares one number after the other has 2^(n − 1) paths, one for each history of records.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from subnormal.audit.laws.lazy import is_lazy
+from subnormal.audit.laws.path import Constraint
+
+FEW = 3  # numbers, of which fewer are compared one after the other
+
+
+def of_extreme(original: Callable[..., Any], *, largest: bool) -> Callable[..., Any]:
+    """Return `max` or `min`, which takes lazy numbers too."""
+
+    def followed(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) == 1 and options.keys() <= {"key", "default"}:
+            values = list(arguments[0])
+        elif options.keys() <= {"key"}:
+            values = list(arguments)
+        else:
+            return original(*arguments, **options)  # raises
+        key = options.get("key")
+        if not values or not callable(key or len):
+            return original(values, **options)
+        keys = values if key is None else list(map(key, values))
+        at = extreme(keys, largest=largest)
+        return values[original(range(len(keys)), key=keys.__getitem__) if at is None else at]
+
+    return functools.wraps(original)(followed)
+
+
+def extreme(values: Sequence[Any], *, largest: bool) -> int | None:
+    """Return the place of the first largest or smallest of lazy numbers of one uniform each; None of others."""
+    if len(values) < FEW or not all(is_lazy(one) and len(one.signs) == 1 for one in values):
+        return None
+    if len({at for one in values for at in one.signs}) < len(values):
+        return None
+    ends = [one.ends() for one in values]
+    if any(end != end for pair in ends for end in pair):  # not a number
+        return None
+    bound = max(low for low, _ in ends) if largest else min(high for _, high in ends)
+    options = {
+        at: [
+            _beats(values[at], other, strict=place < at, largest=largest)
+            for place, other in enumerate(values)
+            if place != at and not _is_beaten(ends[place], ends[at], strict=place < at, largest=largest)
+        ]
+        for at, (low, high) in enumerate(ends)
+        if (high >= bound if largest else low <= bound)
+    }
+    return int(values[0].path.choose(options))
+
+
+def _is_beaten(other: tuple[Any, Any], one: tuple[Any, Any], *, strict: bool, largest: bool) -> bool:
+    """Return whether any value of one number is beyond any value of the other."""
+    far, near = (one[0], other[1]) if largest else (other[0], one[1])
+    return bool(far > near if strict else far >= near)
+
+
+def _beats(one: Any, other: Any, *, strict: bool, largest: bool) -> Constraint:
+    """Return the constraint that one number is beyond another one, or equal where it is not strict."""
+    lower, upper = (other, one) if largest else (one, other)
+    compare = operator.lt if strict else operator.le
+    f, g = lower.at, upper.at
+    rising = {at: sign < 0 for at, sign in lower.signs.items()} | {at: sign > 0 for at, sign in upper.signs.items()}
+    return Constraint(rising, lambda numbers: compare(f(numbers), g(numbers)), (lower.name, upper.name, strict))
