@@ -17,6 +17,7 @@ from typing import Any
 
 from subnormal.audit.laws.followed import End, follow, numbers_along
 from subnormal.audit.laws.lazy import Lazy, corners, is_lazy
+from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.laws.points import first_float
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
@@ -69,6 +70,8 @@ def one_world_only(
     for world, (ends, _, _) in enumerate(followed):
         others, paths, lost = followed[1 - world]
         for end in ends:
+            if end.path.near or any(other.path.near for other in others):
+                raise NotFollowedError("not followed: the floats of numbers from a ziggurat")
             least = Fraction(1, math.prod(end.path.sizes))
             if least < lost * RARER:
                 continue

@@ -170,7 +170,7 @@ def follow(
     floats: outcomes may be lazy.
     """
     ends, paths, lost = list[End](), 0, list[float]()
-    tie, left = itertools.count(), 1.0
+    tie, left, slack = itertools.count(), 1.0, 0.0
     queue: list[tuple[float, int, Path, list[int]]] = [(-1.0, next(tie), Path(), [])]
     with replaced(function) as source:
         started = time.monotonic()
@@ -187,6 +187,7 @@ def follow(
             for boxes, answers in path.pending:
                 weight = weight_of(boxes, path.sizes, len(answers))
                 heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers, least=least), path.sizes))
+            slack = max(slack, float(path.slack))
             if path.stopped:
                 lost += [] if path.impossible or path.waits else [weight_of(path.boxes, path.sizes, 0)]
                 continue
@@ -196,7 +197,8 @@ def follow(
             ends.append(end)
             left -= path.weight()
     lost += [weight_of(path.boxes, sizes, 0) for *_, path, sizes in queue]
-    return ends, paths, Fraction(math.fsum(lost) * (1 + ROUNDED)) + Fraction(bool(lost), TINY)
+    unknown = math.fsum(lost) + slack * (len(lost) + 1)
+    return ends, paths, Fraction(unknown * (1 + ROUNDED)) + Fraction(bool(lost), TINY)
 
 
 def _run(source: Source, path: Path, function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
@@ -297,11 +299,10 @@ def _at(value: Any, numbers: Mapping[int, int]) -> Any:
 
 def _bounds(path: Path, strips: int) -> forest.Bounds:
     """Return bounds on the probability of a path. Without strips, its constraints tell nothing."""
-    mass = path.mass()
-    if not path.constraints or not strips:
-        return Fraction(0) if path.constraints else mass, mass
-    low, high = forest.bounds(path.boxes, path.constraints, strips)
-    return mass * low, mass * high
+    mass, low, high = path.mass(), Fraction(1), Fraction(1)
+    if path.constraints:
+        low, high = forest.bounds(path.boxes, path.constraints, strips) if strips else (Fraction(0), high)
+    return max(Fraction(0), mass * low - path.slack), min(Fraction(1), mass * high + path.slack)
 
 
 def _law_of(outcomes: list[tuple[End, forest.Bounds]], lost: Fraction) -> Law[Any]:

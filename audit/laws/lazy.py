@@ -393,6 +393,13 @@ def integer(path: Path, size: int) -> Lazy:
     return Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", size))
 
 
+def near(path: Path, quantile: Value, size: int) -> Lazy:
+    """Return quantile(k) for a new uniform k below a size. It rises, and its law is that of a number up to `NEAR`."""
+    at = path.draw(size)
+    path.near += 1
+    return Lazy(path, {at: 1}, lambda numbers: quantile(numbers[at]), quantile)
+
+
 def corners(path: Path, signs: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return the numbers of the boxes with the least and the largest value of a function with these signs."""
     low = {at: path.boxes[at][0] if sign > 0 else path.boxes[at][1] - 1 for at, sign in signs.items()}

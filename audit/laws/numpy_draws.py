@@ -1,8 +1,9 @@
 """What numpy's generators make of their words, as Python code that lazy numbers follow.
 
 A model is that of numpy's C code. It is compared with numpy on its first use in a process: equal uniforms must lead to
-equal numbers, bit for bit. Normals, and exponentials of `numpy.random.Generator`, come from ziggurats, which are not
-monotone in their words: they are not followed.
+equal numbers, bit for bit. Normals and exponentials of `numpy.random.Generator` come from ziggurats. They have words of
+52 bits and tables in float64, so that the share of any interval is that of the real distribution up to some 2^−50. They
+are quantiles of uniforms here, with `path.NEAR`, 2^−40, counted for each of them against all that is proved.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from subnormal.audit.laws.lazy import is_lazy, of_lazy
 
 SEARCHED = 1 / 3  # the least p of a geometric number that numpy finds by a search
 INVERTED = 30.0  # the largest mean of a binomial number that numpy finds by inversion
+SIZE = 1 << 62  # numbers of the uniform behind a quantile
 COMPARED = 64  # numbers of a model and of numpy
 
 log, log1p = of_lazy(math.log, 1), of_lazy(math.log1p, 1)
@@ -114,6 +116,24 @@ def _binomial(uniform: Uniform, n: int, p: float) -> Any:
             return count
 
 
+def normal_quantile(number: Any) -> Any:
+    """Return the quantile of the standard normal at (k + 1/2) / 2^62, also for each of an array."""
+    from scipy.special import ndtri  # takes 100 ms
+
+    k = np.asarray(number, dtype=np.int64)
+    lower = ndtri((np.minimum(k, SIZE - 1 - k) + 0.5) / SIZE)
+    found = np.where(k < SIZE // 2, lower, -lower)
+    return found if found.ndim else float(found)
+
+
+def exponential_quantile(number: Any) -> Any:
+    """Return the quantile of the standard exponential at (k + 1/2) / 2^62, also for each of an array."""
+    k = np.asarray(number, dtype=np.int64)
+    lower, upper = np.minimum(k, SIZE // 2), SIZE - 1 - k
+    found = np.where(k < SIZE // 2, -np.log1p(-(lower + 0.5) / SIZE), -np.log((upper + 0.5) / SIZE))
+    return found if found.ndim else float(found)
+
+
 def _scaled(scale: Any = 1.0, size: Any = None) -> tuple[Any, ...]:
     return (scale,)
 
@@ -138,18 +158,33 @@ MODELS = {
     "geometric": Model(_geometric, lambda p, size=None: (p,), (0.2,), OLD),
     "binomial": Model(_binomial, lambda n, p, size=None: (n, p), (7, 0.7)),
 }
-REJECTION = Model(_binomial, MODELS["binomial"].parameters, kinds=())  # of a binomial number with a large mean
+ZIGGURATS = {  # of Generator
+    "normal": Model(lambda quantile, mean, scale: mean + scale * quantile(normal_quantile), _loc_scale),
+    "standard_normal": Model(lambda quantile: quantile(normal_quantile), _none),
+    "exponential": Model(lambda quantile, scale: scale * quantile(exponential_quantile), _scaled),
+    "standard_exponential": Model(lambda quantile: quantile(exponential_quantile), _none),
+    "geometric": Model(
+        lambda quantile, p: math.ceil(quantile(exponential_quantile) / -math.log1p(-p)), MODELS["geometric"].parameters
+    ),
+}
 SEARCH = Model(_searched, MODELS["geometric"].parameters, (0.4,))  # of a geometric number with a large p
 
 
 class Draws:
     """Numbers of numpy's generators, lazy or plain, from one source.
 
-    uniform, below: of the source: a uniform of 53 bits, and an integer below a size. refuse: ends the path.
+    uniform, quantile, below: of the source: a uniform of 53 bits, a quantile of a uniform, and an integer below a size.
+    refuse: ends the path.
     """
 
-    def __init__(self, uniform: Uniform, below: Callable[[int], Any], refuse: Callable[[str], Any]) -> None:
-        self.uniform, self.below, self.refuse = uniform, below, refuse
+    def __init__(
+        self,
+        uniform: Uniform,
+        quantile: Callable[[Callable[[Any], Any]], Any],
+        below: Callable[[int], Any],
+        refuse: Callable[[str], Any],
+    ) -> None:
+        self.uniform, self.quantile, self.below, self.refuse = uniform, quantile, below, refuse
         kinds: tuple[Callable[..., Any], ...] = (np.random.Generator, np.random.RandomState)
         self.others = {kind: kind(np.random.MT19937(0)) for kind in kinds}
 
@@ -166,7 +201,7 @@ class Draws:
             self.refuse(f"{what} with random arguments")
         if name == "shuffle":
             return self._shuffle(*arguments, **options)
-        if name not in own and name not in MODELS:
+        if name not in own and name not in MODELS and name not in ZIGGURATS:
             self.refuse(f"{what} is not known")
         # Another generator refuses bad arguments as this one would, and says which type and shape the result has.
         like = getattr(self.others[kind], name)(*arguments, **options)
@@ -174,12 +209,13 @@ class Draws:
             if name in own:
                 return own[name](like, *arguments, **options)
             model = _model(kind, name, arguments, options)
-            parameters = model.parameters(*arguments, **options)
+            parameters = () if model is None else model.parameters(*arguments, **options)
         except TypeError:  # arguments that are not known here
             return self.refuse(f"{what} with these arguments")
-        if not (kind in model.kinds and _agrees(kind, name, model)):
-            self.refuse(f"{what} is not known")
-        return self._of_shape(like, parameters, functools.partial(model.one, self.uniform))
+        if model is None:
+            return self.refuse(f"{what} is not known")
+        source = self.quantile if model is ZIGGURATS.get(name) else self.uniform
+        return self._of_shape(like, parameters, functools.partial(model.one, source))
 
     def _of_shape(self, like: Any, parameters: Sequence[Any], one: Callable[..., Any]) -> Any:
         """Return a number for each set of parameters, in the type and the shape of a result."""
@@ -236,15 +272,17 @@ class Draws:
         return order
 
 
-def _model(kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Model:
-    """Return the model of a method, which may depend on its arguments."""
-    found = MODELS[name]
-    parameters = list(map(asarray, found.parameters(*arguments, **options)))
-    if name == "geometric" and kind is np.random.Generator and np.all(parameters[0] >= SEARCHED):
-        return SEARCH
+def _model(kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Model | None:
+    """Return the model of a method, which may depend on its arguments; None where there is none."""
+    found = MODELS.get(name)
+    parameters = [] if found is None else list(map(asarray, found.parameters(*arguments, **options)))
+    if name == "geometric" and np.all(parameters[0] >= SEARCHED):
+        found = SEARCH
     if name == "binomial" and np.any(parameters[0] * np.minimum(parameters[1], 1.0 - parameters[1]) > INVERTED):
-        return REJECTION
-    return found
+        return None
+    if found is not None and kind in found.kinds and _agrees(kind, name, found):
+        return found
+    return ZIGGURATS.get(name) if kind is np.random.Generator else None
 
 
 @functools.cache

@@ -21,6 +21,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 STEP = 2.0**-64  # a path that is less likely waits, until no likelier one is left; then this is the next step
+NEAR = Fraction(
+    1, 1 << 40
+)  # how far the shares of an interval lie apart, at most, in the law of a number and in that used
 LEAST = 2.0**-960  # weight of a path that is followed
 HERE = FilePath(__file__).parent
 OWN = {str(HERE), str(HERE.parent / "randomness"), os.path.dirname(os.__file__)}  # folders that are not the user's code
@@ -55,9 +58,10 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question; of a choice, the option. halvings: of the probability, by answers. least: a path of less weight stops;
-    where it `waits`, it is begun again later. ended: whether the function has returned. stopped: whether the path ended
-    early; impossible: whether that is because no numbers lead there; failed: why the function is not followed.
+    question; of a choice, the option. halvings: of the probability, by answers. near: of the uniforms, how many stand
+    for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it is begun again
+    later. ended: whether the function has returned. stopped: whether the path ended early; impossible: whether that is
+    because no numbers lead there; failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -65,6 +69,7 @@ class Path:
     deadline: float = math.inf
     sizes: list[int] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
+    near: int = 0
     pending: list[tuple[list[Box], dict[int, int]]] = field(default_factory=list)
     asked: int = 0
     halvings: float = 0.0
@@ -93,6 +98,12 @@ class Path:
         """Return the probability of the boxes."""
         numerator = math.prod(high - low for low, high in self.boxes[: len(self.sizes)])
         return Fraction(numerator, math.prod(self.sizes))
+
+    @property
+    def slack(self) -> Fraction:
+        """How far the probability of the path may lie from that of its boxes and constraints. As the other uniforms are
+        given, they leave an interval of each one, which has two ends."""
+        return 2 * self.near * NEAR
 
     def weight(self) -> float:
         """Return about how likely the path is: each answer halves it, and options are taken to be equally likely."""

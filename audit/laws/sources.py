@@ -25,8 +25,8 @@ import numpy as np
 
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.extremes import of_extreme
-from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, of_lazy, uniform
-from subnormal.audit.laws.numpy_draws import Draws
+from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, near, of_lazy, uniform
+from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
 from subnormal.audit.randomness.generators import alive, state
@@ -63,6 +63,10 @@ class Source:
         if size <= 1:
             return 0
         return integer(self.path, size) if self.numbers is None else self._plain(size)
+
+    def near(self, quantile: Callable[[Any], Any]) -> Any:
+        """Return quantile(k) for a uniform k below `numpy_draws.SIZE`."""
+        return near(self.path, quantile, SIZE) if self.numbers is None else quantile(self._plain(SIZE))
 
     def urandom(self, size: int) -> bytes:
         """Return so many bytes."""
@@ -148,7 +152,7 @@ def _stand_ins(source: Source) -> StandIns:
         (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and x.point())),
     ]
     pairs += [(original, of_lazies(original)) for original in (np.array, np.asarray)]
-    draws = Draws(source.random, source.below, lambda why: source.path.refuse(why))
+    draws = Draws(source.random, source.near, source.below, lambda why: source.path.refuse(why))
 
     def drawn(primitive: Primitive, original: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         kind = np.random.Generator if primitive.holder.endswith(":Generator") else np.random.RandomState
