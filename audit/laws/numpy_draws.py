@@ -24,6 +24,7 @@ from subnormal.audit.laws.lazy import is_lazy, of_lazy
 SEARCHED = 1 / 3  # the least p of a geometric number that numpy finds by a search
 INVERTED = 30.0  # the largest mean of a binomial number that numpy finds by inversion
 SIZE = 1 << 62  # numbers of the uniform behind a quantile
+LARGEST = 4096  # numbers in an array that is followed
 COMPARED = 64  # numbers of a model and of numpy
 
 log, log1p = of_lazy(math.log, 1), of_lazy(math.log1p, 1)
@@ -222,6 +223,8 @@ class Draws:
         if not isinstance(like, np.ndarray):
             made = one(*(getattr(value, "item", lambda value=value: value)() for value in parameters))
             return made if is_lazy(made) else type(like)(made)
+        if like.size > LARGEST:
+            self.refuse(f"{like.size:,} random numbers in one array")
         if like.dtype.kind not in "iu" and like.dtype != np.float64:
             self.refuse(f"random numbers of type {like.dtype}")
         rows = zip(*(np.broadcast_to(value, like.shape).ravel().tolist() for value in parameters), strict=True)

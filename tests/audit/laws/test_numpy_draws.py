@@ -220,6 +220,7 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "an old normal": (lambda data: np.random.normal() < 0, r"RandomState\.normal is not known"),
     "a gamma": (lambda data: RNG.gamma(2.0) < 1, r"Generator\.gamma is not known"),
     "a large mean": (lambda data: RNG.binomial(1000, 0.4), r"Generator\.binomial is not known"),
+    "a large array": (lambda data: RNG.laplace(size=10**6)[0] < 0, "1,000,000 random numbers"),
     "short floats": (lambda data: RNG.random(size=2, dtype=np.float32) < 0.5, "with these arguments"),
     "no replacement": (lambda data: RNG.choice(4, size=2, replace=False), "without replacement"),
     "a random scale": (lambda data: RNG.laplace(scale=RNG.random()) < 0, "with random arguments"),
