@@ -119,7 +119,7 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
 def _reduced(path: Path, operation: Callable[..., Any], values: Any, options: dict[str, Any]) -> Any:
     """Return the sum, the maximum or the minimum of an array, or those along an axis."""
     axis = options.pop("axis", 0)
-    if any(value not in (None, False, True, np._NoValue) for value in options.values()) or options.get("keepdims"):
+    if options.pop("keepdims", False) or any(value is not None and value is not True for value in options.values()):
         path.refuse("a sum with such options of random numbers")
     if axis is None or values.ndim == 1:
         return _of_row(path, operation, values.ravel())
@@ -181,6 +181,18 @@ class LazyArray(np.ndarray[Any, Any]):
     def item(self, *index: Any) -> Any:
         """Return one of Python's floats."""
         return _as_float(super().item(*index))
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refused(self: LazyArray, *arguments: Any, **options: Any) -> Any:
+        return _path((self,)).refuse(f"{name} of random numbers")
+
+    return refused
+
+
+# C code that does with objects what it does not do with floats: another order of additions, or of equal numbers.
+for _name in ("dot", "trace", "argsort", "partition", "argpartition", "searchsorted"):
+    setattr(LazyArray, _name, _refused(_name))
 
 
 def _flat(values: LazyArray, axis: int | None) -> list[Any]:
