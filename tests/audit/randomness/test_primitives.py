@@ -26,18 +26,13 @@ from subnormal.audit.randomness.primitives import (
 )
 
 RNG, OLDER, MINE = np.random.default_rng(1), np.random.RandomState(2), random.Random(3)
+LAPLACE = mechanisms.Laplace(epsilon=0.5, delta=0.1, sensitivity=2.0)
+GEOMETRIC = mechanisms.Geometric(epsilon=0.5, sensitivity=2)
+FOLDED = mechanisms.LaplaceFolded(epsilon=0.5, sensitivity=2.0, lower=0, upper=9)
 STATE = {"bit_generator", "spawn", "seed", "get_state", "set_state", "getstate", "setstate", "VERSION"}
-CLASSES = {
-    "BitGenerator",
-    "Generator",
-    "MT19937",
-    "PCG64",
-    "PCG64DXSM",
-    "Philox",
-    "RandomState",
-    "SFC64",
-    "SeedSequence",
-}
+CLASSES = {name for name, one in vars(np.random).items() if isinstance(one, type)}
+OTHERS = {"default_rng", "bit_generator", "mtrand", "get_bit_generator", "set_bit_generator", "test", *CLASSES}
+DIFFPRIVLIB, SCIPY = "diffprivlib.mechanisms.", "scipy.stats._continuous_distns."
 
 
 def names(primitives: tuple[Primitive, ...], holder: str) -> set[str]:
@@ -49,11 +44,7 @@ def names(primitives: tuple[Primitive, ...], holder: str) -> set[str]:
     [
         (np.random.Generator, names(GENERATOR, "numpy.random:Generator"), set()),
         (np.random.RandomState, names(RANDOM_STATE, "numpy.random:RandomState"), set()),
-        (
-            np.random,
-            names(FUNCTIONS, "numpy.random"),
-            CLASSES | {"default_rng", "bit_generator", "mtrand", "get_bit_generator", "set_bit_generator", "test"},
-        ),
+        (np.random, names(FUNCTIONS, "numpy.random"), OTHERS),
         (random.Random, names(METHODS, "random:Random"), set()),
         (random, names(FUNCTIONS, "random"), {"Random", "SystemRandom"}),
         (secrets, names(FUNCTIONS, "secrets"), {"SystemRandom", "compare_digest"}),
@@ -125,42 +116,19 @@ def in_a_closure() -> Callable[[], float]:
         (lambda: OLDER.laplace(2.0, 3.0), "numpy.random.RandomState.laplace", "Laplace", 2.0, 3.0),
         (lambda: OLDER.randn(), "numpy.random.RandomState.randn", "Gaussian", 0.0, 1.0),
         (lambda: OLDER.standard_normal(), "numpy.random.RandomState.standard_normal", "Gaussian", 0.0, 1.0),
+        # sklearn draws from the next
+        (lambda: np.random.mtrand._rand.laplace(2.0, 3.0), "numpy.random.RandomState.laplace", "Laplace", 2.0, 3.0),
+        (lambda: stats.laplace.rvs(2.0, 3.0, 2, random_state=1), f"{SCIPY}laplace_gen.rvs", "Laplace", 2.0, 3.0),
+        (lambda: stats.norm(2.0, 3.0).rvs(), f"{SCIPY}norm_gen.rvs", "Gaussian", 2.0, 3.0),
         (
-            lambda: np.random.mtrand._rand.laplace(2.0, 3.0),  # sklearn draws from it
-            "numpy.random.RandomState.laplace",
-            "Laplace",
-            2.0,
-            3.0,
-        ),
-        (
-            lambda: stats.laplace.rvs(2.0, 3.0, size=2, random_state=1),
-            "scipy.stats._continuous_distns.laplace_gen.rvs",
-            "Laplace",
-            2.0,
-            3.0,
-        ),
-        (lambda: stats.norm(2.0, 3.0).rvs(), "scipy.stats._continuous_distns.norm_gen.rvs", "Gaussian", 2.0, 3.0),
-        (
-            lambda: mechanisms.Laplace(epsilon=0.5, delta=0.1, sensitivity=2.0).randomise(7.0),
-            "diffprivlib.mechanisms.Laplace.randomise",
+            lambda: LAPLACE.randomise(7.0),
+            f"{DIFFPRIVLIB}Laplace.randomise",
             "Laplace",
             7.0,
             2.0 / (0.5 - math.log(0.9)),
         ),
-        (
-            lambda: mechanisms.Geometric(epsilon=0.5, sensitivity=2).randomise(7),
-            "diffprivlib.mechanisms.Geometric.randomise",
-            "other",
-            7,
-            4.0,
-        ),
-        (
-            lambda: mechanisms.LaplaceFolded(epsilon=0.5, sensitivity=2.0, lower=0, upper=9).randomise(7.0),
-            "diffprivlib.mechanisms.LaplaceFolded.randomise",
-            "other",
-            7.0,
-            4.0,
-        ),
+        (lambda: GEOMETRIC.randomise(7), f"{DIFFPRIVLIB}Geometric.randomise", "other", 7, 4.0),
+        (lambda: FOLDED.randomise(7.0), f"{DIFFPRIVLIB}LaplaceFolded.randomise", "other", 7.0, 4.0),
     ],
 )
 def test_a_call_says_where_its_noise_lies(
@@ -200,10 +168,7 @@ def test_other_noise_says_nothing_of_where_it_lies(function: Callable[[], Any]) 
 def test_what_a_function_draws_from_is_listed() -> None:
     drawn, is_all = drawn_from(RNG, lambda: [RNG.normal(), random.random()])
     assert is_all
-    assert list(map(str, drawn)) == [
-        "numpy.random.Generator.normal",
-        "random.random",
-    ]
+    assert list(map(str, drawn)) == ["numpy.random.Generator.normal", "random.random"]
     assert drawn_from(len, lambda: len([])) == ([], True)
 
 

@@ -19,12 +19,18 @@ from tests.support.replays import PAIR, RUNS, Pair, accused, laplace, shown, sus
 RNG = np.random.default_rng(5)
 
 
-def gaussian(x: list[float]) -> float:
-    return sum(x) + random.gauss(0.0, 2.0)
+def gaussian(x: list[float], deviation: float = 2.0) -> float:
+    return sum(x) + random.gauss(0.0, deviation)
 
 
 def single(x: list[float]) -> float:
     return sum(x) + laplace(0.5)
+
+
+def convicted(*of: Any) -> Beyond:
+    beyond = suspected(*of)
+    assert beyond is not None
+    return beyond
 
 
 @pytest.mark.parametrize(("kind", "law"), [("Laplace", stats.laplace), ("Gaussian", stats.norm)])
@@ -63,8 +69,7 @@ def test_a_share_of_the_runs_is_added_to_the_other_world_where_runs_can_see_it(e
 
 
 def test_the_excess_of_an_event_is_what_its_probabilities_leave_of_the_claim() -> None:
-    beyond = suspected(gaussian, Claim(0.0, 0.1))
-    assert beyond is not None
+    beyond = convicted(gaussian, Claim(0.0, 0.1))
     toward = (beyond.threshold - beyond.release.locations[beyond.world]) * beyond.sign / 2
     away = (beyond.threshold - beyond.release.locations[1 - beyond.world]) * beyond.sign / 2
     assert beyond.likely == pytest.approx(stats.norm.sf(toward))
@@ -81,8 +86,7 @@ def test_the_event_holds_on_outcomes_wherever_the_release_lies_beyond(digits: in
         return noisy if digits is None else round(noisy, digits)
 
     for pair in ((0.0, 1.0), (1.0, 0.0)):
-        beyond = suspected(released, Claim(0.5), pair)
-        assert beyond is not None
+        beyond = convicted(released, Claim(0.5), pair)
         values = beyond.drawn(np.linspace(1e-9, 1, 99))
         assert ((values - beyond.threshold) * beyond.sign >= -1e-9).all()
         rounded = values if digits is None else values.round(digits)
@@ -93,10 +97,8 @@ def test_the_event_holds_on_outcomes_wherever_the_release_lies_beyond(digits: in
 
 
 def test_a_loss_of_a_rounded_release_is_that_of_two_roundings_less() -> None:
-    exact = suspected(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
-    rounded = suspected(lambda x: round(x + laplace(), 2), Claim(0.5), (0.0, 1.0))
-    assert exact is not None
-    assert rounded is not None
+    exact = convicted(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
+    rounded = convicted(lambda x: round(x + laplace(), 2), Claim(0.5), (0.0, 1.0))
     assert rounded.release.rounding == pytest.approx(0.03, rel=0.01)
     assert exact.excess - rounded.excess == pytest.approx(rounded.other * math.exp(0.5) * 0.06, rel=0.1)
 
@@ -129,14 +131,8 @@ def test_what_rounding_makes_of_a_location_is_no_loss() -> None:
 
 def test_gaussian_noise_under_a_pure_claim_convicts_by_events_that_floats_can_show() -> None:
     """μ is 4. At a probability of 10^-9, 6 deviations beyond the location, the loss is 4·6 + 8 = 32."""
-
-    def function(x: list[float]) -> float:
-        return sum(x) + random.gauss(0.0, 0.25)
-
-    assert suspected(function, Claim(33.0)) is None
-    beyond = suspected(function, Claim(31.0))
-    assert beyond is not None
-    assert beyond.likely >= LEAST * (1 - 1e-9)
+    assert suspected(lambda x: gaussian(x, 0.25), Claim(33.0)) is None
+    assert convicted(lambda x: gaussian(x, 0.25), Claim(31.0)).likely >= LEAST * (1 - 1e-9)
 
 
 def test_noise_of_no_known_law_convicts_nobody() -> None:
@@ -148,10 +144,8 @@ def test_noise_of_no_known_law_convicts_nobody() -> None:
 @pytest.mark.parametrize(("pair", "scales"), [((1.0, 0.0), "4 in, 1 out"), ((0.0, 1.0), "1 in, 4 out")])
 @pytest.mark.parametrize("digits", [2, 15])
 def test_the_scale_of_each_world_is_said_and_what_noise_is_added_to(pair: Pair, scales: str, digits: int) -> None:
-    different = suspected(lambda x: round(10 * x + laplace(1 + 3 * x), digits), Claim(1.0), pair)
-    same = suspected(lambda x: round(10 * x + laplace(4.0), digits), Claim(1.0), pair)
-    assert different is not None
-    assert same is not None
+    different = convicted(lambda x: round(10 * x + laplace(1 + 3 * x), digits), Claim(1.0), pair)
+    same = convicted(lambda x: round(10 * x + laplace(4.0), digits), Claim(1.0), pair)
     locations = f"{10 * pair[0]:g} in, {10 * pair[1]:g} out"
     scaled = f"numpy.random.laplace of the scales {scales} is added to {locations}: epsilon"
     assert scaled in evidence_words(different.evidence(RUNS))
@@ -159,22 +153,17 @@ def test_the_scale_of_each_world_is_said_and_what_noise_is_added_to(pair: Pair, 
 
 
 def test_values_of_the_release_lie_as_far_off_as_their_distribution_function_does() -> None:
-    beyond = suspected(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
-    assert beyond is not None
+    beyond = convicted(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
     quantiles = stats.laplace.ppf((np.arange(1000) + 0.5) / 1000, 1.0)
     assert off(beyond.release, 1, quantiles) == pytest.approx(0.0005, abs=1e-6)
     assert off(beyond.release, 0, quantiles) == pytest.approx(1 - math.exp(-0.5), abs=0.001)
 
 
-def growth(likely: float, other: float) -> float:
-    beyond = suspected(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0))
-    assert beyond is not None
-    return Beyond(beyond.release, Claim(0.5), 0, 1, 0.0, likely, other, 0.1).growth()
-
-
 def test_an_event_promises_what_runs_would_have() -> None:
-    assert growth(1.0, 0.0) == pytest.approx(math.log1p(math.exp(-0.5)), rel=1e-3)
-    assert growth(0.5, 0.5 * math.exp(-0.5)) == pytest.approx(0.0, abs=1e-5)
+    release = convicted(lambda x: x + laplace(), Claim(0.5), (0.0, 1.0)).release
+    for likely, other, growth in ((1.0, 0.0, math.log1p(math.exp(-0.5))), (0.5, 0.5 * math.exp(-0.5), 0.0)):
+        found = Beyond(release, Claim(0.5), 0, 1, 0.0, likely, other, 0.1).growth()
+        assert found == pytest.approx(growth, rel=1e-3, abs=1e-5)
 
 
 @pytest.mark.parametrize("function", [single, gaussian, lambda x: [sum(x) - laplace(0.5), 3.0]])

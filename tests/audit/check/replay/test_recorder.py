@@ -104,23 +104,19 @@ def test_two_runs_are_drawn_alike_where_all_calls_are_the_same(function: Callabl
         assert recorder.run(0.0).is_drawn_as(recorder.run(1.0)) is is_same
 
 
-LAPLACE, GAUSS = "numpy.random.laplace", "random.gauss"
+LAPLACE, GAUSS, NUMBER = "numpy.random.laplace", "random.gauss", "the number of draws from"
 
 
 @pytest.mark.parametrize(
     ("function", "what", "shown"),
     [
-        (lambda x: [random.random() for _ in range(2 + int(x))], "the number of draws from random.random", "23"),
-        (lambda x: [random.random() for _ in range(2 - int(x))], "the number of draws from random.random", "21"),
-        (lambda x: np.random.laplace(np.zeros(2 + int(x)), 1.0), f"the number of draws from {LAPLACE}", "23"),
-        (lambda x: np.random.laplace(size=2 + int(x)), f"the number of draws from {LAPLACE}", "23"),
-        (lambda x: random.choices("ab", k=2 + int(x)), "the number of draws from random.choices", "23"),
-        (lambda x: os.urandom(2 + int(x)), "the number of draws from os.urandom", "23"),
-        (
-            lambda x: [random.random() for _ in range(int(x))] + [random.gauss()],
-            "the number of draws from random.random",
-            ["none", 1],
-        ),
+        (lambda x: [random.random() for _ in range(2 + int(x))], f"{NUMBER} random.random", "23"),
+        (lambda x: [random.random() for _ in range(2 - int(x))], f"{NUMBER} random.random", "21"),
+        (lambda x: np.random.laplace(np.zeros(2 + int(x)), 1.0), f"{NUMBER} {LAPLACE}", "23"),
+        (lambda x: np.random.laplace(size=2 + int(x)), f"{NUMBER} {LAPLACE}", "23"),
+        (lambda x: random.choices("ab", k=2 + int(x)), f"{NUMBER} random.choices", "23"),
+        (lambda x: os.urandom(2 + int(x)), f"{NUMBER} os.urandom", "23"),
+        (lambda x: [random.random() for _ in range(int(x))] + [random.gauss()], f"{NUMBER} random.random", ["none", 1]),
         (lambda x: random.gauss() if x else np.random.laplace(), "the kind of noise", [LAPLACE, GAUSS]),
         (
             lambda x: [random.gauss(), np.random.laplace()] if x else [np.random.laplace(), random.gauss()],
