@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, Zcdp, check
 from subnormal.attacks.core.events import Learned, OneOf
@@ -19,12 +18,12 @@ from subnormal.audit.check import judge as check_judge
 from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.judge import certain, judge
 from subnormal.audit.check.score import CONVICTING, Candidate, Runs
-from subnormal.audit.model import SequentialEvidence
 from subnormal.mechanisms.curves import points
+from tests.support.checks import sequential_of
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
-BITS = st.integers(0, 1)
+
 PAIR = [(0, 1)]
 
 
@@ -58,9 +57,7 @@ def test_no_loss_is_called_infinite_because_all_runs_agree(function: Callable[[i
     assert (result.verdict, result.stage, set(result.evidence)) == (Verdict.VIOLATED, "stability", {"sequential"})
     assert any("if the function has no noise, it keeps no finite epsilon" in note for note in result.notes)
     assert "infinite" not in str(result)
-    sequential = result.evidence["sequential"]
-    assert isinstance(sequential, SequentialEvidence)
-    assert sequential.alpha == 0.5e-6  # a later stage keeps the other half
+    assert sequential_of(result).alpha == 0.5e-6  # a later stage keeps the other half
 
 
 def runs_of(function: Callable[..., Any], epsilon: float = 1.0, seconds: float = 60.0, **options: Any) -> Runs:
@@ -139,11 +136,12 @@ def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkey
     assert runs.successive_halving([one, wide, near, loud]) == [loud]
 
 
-def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("order", [[(0, 1), (2, 3)], [(2, 3), (0, 1)]], ids=str)
+def test_the_pair_that_convicts_decides_wherever_it_stands(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs together keep α: each but the last spends half of what is left."""
     monkeypatch.setattr("subnormal.audit.check.check.search_by_laws", lambda *_: None)
     monkeypatch.setattr(Runs, "screening_score", lambda *_, **__: 0.0)  # so that the search convicts none
-    monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: [(0, 1), (2, 3)])
+    monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: order)
     result = check(
         lambda place: randomized_response(place == 3, 3.0 if place > 1 else 0.0),
         pairs=[(0, 1), (2, 3)],
@@ -152,9 +150,7 @@ def test_where_the_first_pair_does_not_convict_the_next_one_is_judged(monkeypatc
         runs=1 << 12,
     )
     assert (result.verdict, result.worlds) == (Verdict.VIOLATED, (2, 3))
-    sequential = result.evidence["sequential"]
-    assert isinstance(sequential, SequentialEvidence)
-    assert sequential.alpha == 0.5e-6
+    assert sequential_of(result).alpha == 0.5e-6
 
 
 def test_successive_halving_ends_with_the_pair_that_breaks_its_claim() -> None:

@@ -17,17 +17,11 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, change_one, check, within
-from subnormal.audit.check.judge import certain
-from subnormal.audit.check.score import Runs
 from subnormal.audit.randomness.primitives import FUNCTIONS, METHODS, Primitive, intercepted
 
 VALUES = st.integers(0, 9)
 LISTS = st.lists(st.integers(0, 9), max_size=3)
 SHARED = np.random.default_rng(1)
-
-
-class Unknown:
-    """A type whose values cannot be compared."""
 
 
 def laplace() -> float:
@@ -67,58 +61,82 @@ def test_a_function_that_always_raises_or_exits_has_an_error_and_no_verdict(
     assert result.error.endswith(error)
 
 
+class Unknown:
+    """A type whose values cannot be compared."""
+
+
 async def asynchronous(records: list[int]) -> int:
     return len(records)
 
 
-def weighted(records: list[int], *, weight: int) -> int:
-    return weight * len(records)
+SIGNATURE = r"called as function\(data\)"
+MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"seconds": "5"}, TypeError, "^seconds must be a number, got "),
+    ({"function": lambda: 1}, TypeError, rf"{SIGNATURE}, but its signature is \(\)"),
+    ({"function": lambda records, epsilon: 1}, TypeError, rf"{SIGNATURE}.*\(records, epsilon\).*'epsilon'"),
+    (
+        {"function": lambda records: [1], "batch": True},
+        TypeError,
+        r"called as function\(data, runs\), but its signature",
+    ),
+    (
+        {"function": functools.partial(sorted, key=len), "batch": True},
+        TypeError,
+        r"^sorted is called as function\(data, runs",
+    ),
+    ({"function": 3}, TypeError, "function must be callable, got '3'$"),
+    ({"function": "cmd: awk 1"}, TypeError, "function must be callable, got .*: a program is started by .*program"),
+    ({"function": st.integers()}, TypeError, "function must be callable, got .*: the function comes first, then the"),
+    (
+        {"function": asynchronous},
+        TypeError,
+        r"^asynchronous is async, .* lambda data: asyncio.run\(asynchronous\(data\)\)$",
+    ),
+    ({"function": lambda records, runs: 3, "batch": True}, TypeError, "returned .3., not a sequence"),
+    ({"function": lambda records, runs: [1, 2], "batch": True}, TypeError, "returned 2 outcomes"),
+    *(
+        ({"function": function}, TypeError, f"outcomes of type [\\w.]*{kind} cannot be told apart")
+        for function, kind in (
+            (iter, "list_iterator"),
+            (lambda records: (one for one in records), "generator"),
+            (lambda records: Unknown(), r"test_robustness\.Unknown"),
+            (lambda records: {"model": [Unknown()]}, r"test_robustness\.Unknown"),
+        )
+    ),
+    *(
+        ({"data": data}, ValueError, "no pair of neighbouring inputs could be drawn")
+        for data in (st.nothing(), LISTS.filter(lambda records: False))
+    ),
+    ({"adjacent": lambda one, other: 1 // 0}, ValueError, "drawing a pair raised 'ZeroDivisionError: "),
+    ({"claim": lambda one, other: 1.0}, TypeError, r"claim\(data_in, data_out\) must return a Claim.*got '1.0'"),
+    ({"data": st.integers}, TypeError, r"data must be a Hypothesis strategy.*: call it"),
+    ({"adjacent": within}, TypeError, r"call it, as within\(1\)"),
+    ({"adjacent": change_one}, TypeError, r"call it, as change_one\(\)"),
+    ({"adjacent": add_or_remove}, TypeError, r"call it, as add_or_remove\(\)"),
+    *(
+        ({"data": data, "adjacent": relation}, ValueError, rf"for {kind} use {instead}")
+        for relation in (change_one(), add_or_remove(), add_or_remove(st.just(1)))
+        for data, kind, instead in (
+            (st.just(1), "int", r"within\(...\) or a predicate"),
+            (st.text(), "str", r"within\(...\) or a predicate"),
+            (st.dictionaries(st.integers(), st.integers()), "dict", r"within\(...\) or a predicate"),
+            (st.frozensets(st.integers()), "frozenset", r"a predicate, such as lambda x, y: len\(x \^ y\) == 1"),
+        )
+    ),
+]
 
 
-@pytest.mark.parametrize("seconds", ["5", [5]])
-def test_seconds_that_are_no_number_are_named(seconds: Any) -> None:
-    with pytest.raises(TypeError, match=r"^seconds must be a number, got "):
-        found(noisy_count, seconds=seconds)
-
-
-@pytest.mark.parametrize(
-    ("function", "batch", "told"),
-    [
-        (lambda: 1, False, r"called as function\(data\), but its signature is \(\)"),
-        (lambda records, epsilon: 1, False, r"called as function\(data\).*\(records, epsilon\).*'epsilon'"),
-        (lambda records: [1], True, r"called as function\(data, runs\), but its signature is \(records\)"),
-        (3, False, "function must be callable, got '3'$"),
-        ("cmd: awk 1", False, "function must be callable, got .*: a program is started by .*program"),
-        (st.integers(), False, "function must be callable, got .*: the function comes first, then the strategy"),
-        (asynchronous, False, r"^asynchronous is async, .* lambda data: asyncio.run\(asynchronous\(data\)\)$"),
-        (functools.partial(weighted, weight=2), True, r"^weighted is called as function\(data, runs\)"),
-    ],
-)
-def test_a_wrong_signature_is_refused_before_the_first_call(function: Any, batch: bool, told: str) -> None:
-    with pytest.raises(TypeError, match=told):
-        found(function, batch=batch)
-
-
-@pytest.mark.parametrize(
-    ("function", "kind"),
-    [
-        (lambda records: iter(records), "list_iterator"),
-        (lambda records: (one for one in records), "generator"),
-        (lambda records: Unknown(), r"test_robustness\.Unknown"),
-        (lambda records: {"model": [Unknown()]}, r"test_robustness\.Unknown"),
-    ],
-)
-def test_an_outcome_that_cannot_be_compared_is_an_error_that_names_its_type(
-    function: Callable[..., Any], kind: str
-) -> None:
-    with pytest.raises(TypeError, match=f"outcomes of type [\\w.]*{kind} cannot be told apart"):
-        found(function)
-
-
-@pytest.mark.parametrize(("returned", "told"), [(3, "returned .3., not a sequence"), ([1, 2], "returned 2 outcomes")])
-def test_a_batch_of_another_form_is_an_error(returned: Any, told: str) -> None:
-    with pytest.raises(TypeError, match=told):
-        found(lambda records, runs: returned, batch=True)
+@pytest.mark.parametrize(("changes", "error", "message"), MISTAKES)
+def test_a_mistake_is_named(changes: dict[str, Any], error: type[Exception], message: str) -> None:
+    asked: dict[str, Any] = {
+        "function": noisy_count,
+        "data": LISTS,
+        "adjacent": add_or_remove(),
+        "claim": Claim(3.0),
+        "seconds": 1.0,
+    }
+    with pytest.raises(error, match=message):
+        check(**(asked | changes))
 
 
 def forks(records: list[int]) -> int:
@@ -209,17 +227,6 @@ def test_a_function_with_time_for_a_few_runs_is_not_run_for_an_hour() -> None:
     assert "a verdict by runs needs" in result.notes[-1]
 
 
-def test_a_function_with_no_time_left_to_judge_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def learned(runs: Runs, pair: Any, alpha: float) -> Any:
-        runs.function.deadline = time.monotonic()
-        return certain(Claim(3.0), 0), 256
-
-    monkeypatch.setattr("subnormal.audit.check.judge.learn_event", learned)
-    result = found(lambda records: len(records) + laplace(), seconds=5)
-    assert (result.verdict, result.stage, dict(result.evidence)) == (Verdict.UNDERPOWERED, "runs", {})
-    assert "one run takes" in result.notes[-1]
-
-
 def test_a_function_may_change_its_input() -> None:
     def clears(records: list[int]) -> int:
         size = len(records)
@@ -254,25 +261,6 @@ def test_a_strategy_that_draws_other_pairs_each_time_is_an_error() -> None:
         check(len, unsteady(), add_or_remove(), Claim(3.0), seconds=30)
 
 
-def test_a_strategy_that_draws_nothing_is_an_error() -> None:
-    for strategy in (st.nothing(), LISTS.filter(lambda records: False)):
-        with pytest.raises(ValueError, match="no pair of neighbouring inputs could be drawn"):
-            check(len, strategy, add_or_remove(), Claim(3.0), seconds=1)
-
-
-def test_a_strategy_or_a_relation_that_raises_is_an_error_of_its_own() -> None:
-    def broken(one: Any, other: Any) -> bool:
-        raise ZeroDivisionError("no distance")
-
-    with pytest.raises(ValueError, match="drawing a pair raised 'ZeroDivisionError: no distance"):
-        check(len, LISTS, broken, Claim(3.0), seconds=1)
-
-
-def test_a_claim_of_two_inputs_that_is_no_claim_is_an_error() -> None:
-    with pytest.raises(TypeError, match=r"claim\(data_in, data_out\) must return a Claim.*got '1.0'"):
-        check(noisy_count, LISTS, add_or_remove(), lambda one, other: 1.0, seconds=1)  # type: ignore[arg-type, return-value]  # the mistake
-
-
 def primitives() -> dict[str, Any]:
     """Return what every known primitive, and every reference to one in this module, now is."""
     now = {str(one): getattr(sys.modules.get(one.holder), one.name, None) for one in FUNCTIONS}
@@ -287,8 +275,7 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize(
-    ("stage", "error"),
-    [("first call", SystemExit), ("replay", KeyboardInterrupt), ("runs", StopError)],
+    ("stage", "error"), [("first call", SystemExit), ("replay", KeyboardInterrupt), ("runs", StopError)]
 )
 def test_the_users_generators_are_as_before_whatever_happens(stage: str, error: type[BaseException]) -> None:
     mine = np.random.default_rng(2)
@@ -314,14 +301,6 @@ def test_the_users_generators_are_as_before_whatever_happens(stage: str, error: 
     assert type(mine) is np.random.Generator
     assert random.getstate() == state
     assert str(np.random.get_state(legacy=False)) == str(state_numpy)
-
-
-def test_an_error_of_a_callback_is_not_taken_for_a_violation() -> None:
-    def told(message: str) -> None:
-        raise StopError
-
-    with pytest.raises(StopError):
-        found(noisy_count, on_progress=told)
 
 
 def test_what_a_function_imports_or_keeps_during_a_replay_is_not_left_patched(
@@ -366,21 +345,6 @@ def test_a_generator_made_from_another_one_draws_from_its_stream_during_a_replay
     assert drawn == np.random.default_rng(np.random.SeedSequence(4)).normal()
 
 
-@pytest.mark.parametrize("relation", [change_one(), add_or_remove(), add_or_remove(st.just(1))], ids=repr)
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (st.just(1), r"for int use within\(...\) or a predicate"),
-        (st.text(), r"for str use within\(...\) or a predicate"),
-        (st.dictionaries(st.integers(), st.integers()), r"for dict use within\(...\) or a predicate"),
-        (st.frozensets(st.integers()), r"for frozenset use a predicate, such as lambda x, y: len\(x \^ y\) == 1"),
-    ],
-)
-def test_data_without_records_are_refused_with_what_to_use_instead(data: Any, told: str, relation: Any) -> None:
-    with pytest.raises(ValueError, match=told):
-        check(lambda data: data, data, relation, Claim(1.0), seconds=5)
-
-
 def test_a_warning_is_shown_once_in_a_check(capfd: pytest.CaptureFixture[str]) -> None:
     """Hypothesis resets Python's filter at each input. The process that is forked for first calls shows none."""
 
@@ -394,33 +358,6 @@ def test_a_warning_is_shown_once_in_a_check(capfd: pytest.CaptureFixture[str]) -
         result = check(warned, VALUES.map(abs), within(1), Claim(1.0), seconds=60)
     assert (result.stage, result.runs > 100) == ("stability", True)
     assert capfd.readouterr().out == "deprecated\n"
-
-
-def test_a_strategy_that_was_not_called_is_named() -> None:
-    with pytest.raises(TypeError, match=r"data must be a Hypothesis strategy.*: call it"):
-        check(len, st.integers, change_one(), Claim(1.0), seconds=5)  # type: ignore[arg-type]  # the mistake
-
-
-@pytest.mark.parametrize(
-    ("adjacent", "told"),
-    [(within, r"within\(1\)"), (change_one, r"change_one\(\)"), (add_or_remove, r"add_or_remove\(\)")],
-)
-def test_a_relation_that_was_not_called_is_named(adjacent: Any, told: str) -> None:
-    with pytest.raises(TypeError, match=f"call it, as {told}"):
-        check(len, st.integers(), adjacent, Claim(1.0), seconds=5)
-
-
-@pytest.mark.usefixtures("own_clock")
-def test_a_verdict_by_last_bits_says_so() -> None:
-    def noisy(value: float) -> float:
-        return value + random.expovariate(1.0) - random.expovariate(1.0)
-
-    exact = check(noisy, pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=1)
-    assert exact.verdict is Verdict.VIOLATED
-    assert any("last bits of floats" in note for note in exact.notes)
-    wrong = check(lambda value: round(noisy(3 * value), 2), pairs=[(1.0, 0.0)], claim=Claim(1.0), seconds=1)
-    assert wrong.verdict is Verdict.VIOLATED
-    assert not any("last bits of floats" in note for note in wrong.notes)
 
 
 @pytest.mark.usefixtures("own_clock")

@@ -20,11 +20,11 @@ from subnormal.audit.check.refusals import find_two_kinds
 from subnormal.audit.check.score import Runs
 from subnormal.audit.check.state import Check
 from subnormal.audit.evidence.sequential import evidence_of
-from subnormal.audit.model import SequentialEvidence
 from subnormal.audit.neighbours import relations
 from subnormal.audit.neighbours.relations import add_or_remove
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
+from tests.support.checks import sequential_of
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
@@ -97,17 +97,6 @@ def test_a_part_without_noise_is_found_by_its_replay_and_judged_by_runs() -> Non
     assert (found.verdict, found.stage, set(found.evidence)) == (Verdict.VIOLATED, "runs", {"sequential"})
 
 
-def test_a_pair_that_convicts_before_the_last_one_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    def response(place: int) -> int:
-        answer = int(place == 3)
-        return answer if random.random() < 0.95 else 1 - answer
-
-    monkeypatch.setattr(Runs, "screening_score", lambda *_, **__: 0.0)  # so that the search convicts none
-    monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: [(2, 3), (0, 1)])
-    found = check(response, pairs=[(0, 1), (2, 3)], claim=CLAIM, seconds=10, runs=1 << 12)
-    assert (found.verdict, found.worlds) == (Verdict.VIOLATED, (2, 3))
-
-
 @pytest.mark.parametrize(("even", "distance", "found"), [(False, 1, {314, 315}), (True, 2, {314, 316})])
 def test_neighbours_of_two_kinds_lie_in_the_domain(even: bool, distance: int, found: set[int]) -> None:
     def function(number: int) -> int:
@@ -139,8 +128,7 @@ def test_no_note_of_a_few_runs_speaks_against_those_that_judge() -> None:
 
     result = check(seldom, pairs=PAIR, claim=CLAIM, seconds=20, runs=20_000)
     assert result.verdict is Verdict.NOT_REFUTED
-    evidence = result.evidence["sequential"]
-    assert isinstance(evidence, SequentialEvidence)
+    evidence = sequential_of(result)
     assert 0 < evidence.event_in + evidence.event_out < 2 * evidence.runs
     assert result.notes == ()
 

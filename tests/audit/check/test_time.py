@@ -19,8 +19,8 @@ from subnormal.audit.check.page import to_html
 from subnormal.audit.check.score import LEARN, Candidate, Runs
 from subnormal.audit.check.search import REPEATED, search
 from subnormal.audit.evidence import event_search
-from subnormal.audit.model import SequentialEvidence
 from tests.support import work_clock
+from tests.support.checks import sequential_of
 
 SECONDS = 10.0
 VALUES = st.integers(0, 9)
@@ -202,8 +202,7 @@ def test_a_slow_release_is_convicted_by_the_runs_that_time_allows(clock: Clock) 
 
     with pytest.raises(NotPrivateError) as caught:
         assert_private(release, 1, 0, epsilon=1.0, seconds=SECONDS)
-    (evidence,) = caught.value.result.evidence.values()
-    assert isinstance(evidence, SequentialEvidence)
+    evidence = sequential_of(caught.value.result)
     assert evidence.training == SECONDS / 2 / 0.02
 
 
