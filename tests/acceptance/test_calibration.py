@@ -6,11 +6,10 @@ False-alarm rate of each test on sound code: at most ALPHA, the tail beyond the 
 import pytest
 from scipy import stats
 
+from subnormal import Claim, Verdict
 from subnormal.attacks.core.attack import AnyAttack
-from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import AnyMechanism
-from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish, until_decided
 from tests.support.synthetic import attack_on_one_bit, attack_that_misses, leaking, randomized_response, spread_response
 

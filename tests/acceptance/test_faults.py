@@ -11,18 +11,17 @@ from typing import Any
 
 import pytest
 
+from subnormal import Eta, member
 from subnormal.audit.evidence.every_pair import decide, domain_of
 from subnormal.audit.model import DomainVerdict
 from subnormal.mechanisms.additive import clamped_noise
 from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.exponential import base2, permute_and_flip
 from subnormal.mechanisms.exponential import exact as exponential_exact
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
 from subnormal.mechanisms.laplace import as_selection
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.partitions import exact as partitions_exact
-from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.private_selection import exact as private_selection_exact
 from subnormal.mechanisms.randomized_response import exact as randomized_response_exact
 from subnormal.mechanisms.sparse_vector import answer_law

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Verdict, member
 from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.hockey_stick_bounds import CURVE_BITS, directions
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms import privacy
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters, gaussian_claim
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law, Powers, exact_law
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.numerics.grid import l2_steps_squared

@@ -10,9 +10,8 @@ import pytest
 
 from benchmarks.figures.__main__ import NAMES
 from benchmarks.figures.__main__ import main as figures
-from subnormal.attacks.catalogue import attack
+from subnormal import attack, member
 from subnormal.audit.__main__ import main as audit
-from subnormal.mechanisms.families import member
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")

@@ -12,14 +12,7 @@ from subnormal.attacks.catalogue import attack, attacks
 from subnormal.audit.engine.pairs import crossings
 from subnormal.mechanisms import families
 from subnormal.mechanisms.core.mechanism import Family, Mechanism
-from subnormal.mechanisms.families import (
-    FAMILIES,
-    absent,
-    is_member,
-    member,
-    members,
-    package,
-)
+from subnormal.mechanisms.families import FAMILIES, absent, is_member, member, members, package
 from tests.support.paths import ROOT
 from tests.support.processes import run
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Eta, member
 from subnormal.mechanisms.additive import clamped_noise
 from subnormal.mechanisms.additive.family import GaussianParameters, LaplaceParameters
 from subnormal.mechanisms.core.mechanism import NoLawError
@@ -15,12 +16,10 @@ from subnormal.mechanisms.exponential import base2, base2_side_channels, gumbel_
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.enclosed_law import enclosed_law
 from subnormal.mechanisms.exponential.family import Limits
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
 from subnormal.mechanisms.laplace import bernoulli_trials, fixed_work
 from subnormal.mechanisms.laplace.snapping import law as snapping_law
 from subnormal.mechanisms.laplace.snapping_bounds import Snapping
-from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters
 from subnormal.mechanisms.threshold import exact as threshold_exact
@@ -60,10 +59,7 @@ CASES: list[tuple[Callable[[], Any], str]] = [
     *((lambda u=u: enclosed_law(u, Fraction(1, 2)), message) for u, message in LONG_WEIGHTS),
     *((lambda u=u: base2.law(u, HALF), message) for u, message in LONG_WEIGHTS),
     (lambda: enclosed_law(np.array([0.0, 1e300]), Fraction(1, 2)), r"2 utilities from 0.0 to 1e\+300 need"),
-    (
-        lambda: base2_side_channels.trace_law(np.array([0.5, 1.0]), HALF, limits=Limits(0, 1, 2)),
-        "integer utilities",
-    ),
+    (lambda: base2_side_channels.trace_law(np.array([0.5, 1.0]), HALF, limits=Limits(0, 1, 2)), "integer utilities"),
     (  # running sums 2^−40, 2^−39, …, 1: 32 bits of a draw do not tell the first two apart
         lambda: base2_side_channels.trace_law_on_demand([40, *range(40, 0, -1)], HALF, limits=Limits(0, 40, 41)),
         "32 bits need not decide",

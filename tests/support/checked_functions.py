@@ -15,13 +15,11 @@ from scipy import stats
 import subnormal.mechanisms.gaussian.exact
 import subnormal.mechanisms.laplace.exact
 import subnormal.mechanisms.threshold.exact  # noqa: F401
-from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
+from subnormal import Claim, Eta, Zcdp, add_or_remove, change_one, system_bits, within
 from subnormal.mechanisms import gaussian, laplace, threshold
-from subnormal.mechanisms.bits import system_bits
 from subnormal.mechanisms.curves import AnyClaim, Gdp
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
-from subnormal.mechanisms.privacy import Claim, Eta, Zcdp
 from subnormal.mechanisms.threshold.family import privacy
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 

@@ -1,5 +1,7 @@
 """Absorption: neighbouring counts never share an output of float64 noise, and always share those of integer noise."""
 
+from typing import Any
+
 import numpy as np
 
 from subnormal.attacks.additive.absorption import absorption, absorption_gaussian
@@ -21,8 +23,7 @@ def test_neighbours_never_share_an_output() -> None:
 
 
 def test_the_event_on_integers_is_that_of_their_float64() -> None:
-    attack = absorption()
-    assert attack.event is not None
+    attack: Any = absorption()
     integers = np.array([2**60 + step for step in (-384, 0, 127, 128, 129, 256, 512)])
     assert attack.event(integers).tolist() == [False, False, False, False, True, True, True]
     assert attack.event(integers.tolist()).tolist() == attack.event(integers).tolist()

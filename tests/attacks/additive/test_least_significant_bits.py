@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subnormal.attacks.additive.least_significant_bits import (
-    MANY,
-    Reachable,
-    least_significant_bits,
-    reachable,
-)
+from subnormal.attacks.additive.least_significant_bits import MANY, Reachable, least_significant_bits, reachable
 from subnormal.audit.evidence import sampled
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law
@@ -129,8 +124,7 @@ def test_a_value_that_swallows_the_noise_is_reachable_and_no_other() -> None:
 
 @pytest.mark.parametrize("float_type", [np.float64, np.float32])
 def test_outcomes_of_any_member_can_be_judged(float_type: Any) -> None:
-    event = least_significant_bits(float_type=float_type).event
-    assert event is not None
+    event: Any = least_significant_bits(float_type=float_type).event
     assert event(np.arange(-5, 5)).shape == (10,)  # int64, of a grid of whole numbers
     assert event(range(-5, 5)).shape == (10,)
     assert event(np.arange(-64, 64, 1 / 16)).shape == (2048,)

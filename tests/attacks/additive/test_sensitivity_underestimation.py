@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.attacks.additive.sensitivity_underestimation import (
-    Worlds,
-    repeated_rounding_worlds,
-    rounding_worlds,
-)
+from subnormal.attacks.additive.sensitivity_underestimation import Worlds, repeated_rounding_worlds, rounding_worlds
 from subnormal.mechanisms.additive.family import LAPLACE, LaplaceParameters, exact_values
 from subnormal.mechanisms.additive.float_sums import sequential
 from tests.support.float_sums import correctly_rounded, jump, pairwise

@@ -89,9 +89,7 @@ def test_paths_lead_into_texts_and_times() -> None:
 def test_keys_that_few_outcomes_have_are_named_by_their_places() -> None:
     rare = [((f"user{place}", 0.5 * place), ("z", 1)) for place in range(32)]
     number = ("number at place 0 in the text",)
-    assert set(paths(rare)) == {
-        *((), ("z",), (0, 0), (0, 1), (1, 0), (1, 1), (0, 0, number), (0, 0, FORM)),
-    }
+    assert set(paths(rare)) == {*((), ("z",), (0, 0), (0, 1), (1, 0), (1, 1), (0, 0, number), (0, 0, FORM))}
     assert part(rare, (0, 1)).items.tolist() == [0.5 * place for place in range(32)]
     often = [(("a", 1), ("b", 2)), (("a", 1),), (("c", 1),)]
     assert set(paths(often)) == {(), ("a",), ("b",), ("c",)}

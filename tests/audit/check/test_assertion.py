@@ -17,14 +17,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Gdp, Profile, Renyi, Zcdp, add_or_remove, assert_private, within
+from subnormal import Claim, Gdp, NotPrivateError, Profile, Renyi, Verdict, Zcdp, add_or_remove, assert_private, within
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Between, OneOf, Refuses
-from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.score import runs_needed
 from subnormal.audit.evidence import sequential
 from subnormal.audit.evidence.sequential import FIRST
-from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import e_process
 from tests.support.checks import sequential_of
 

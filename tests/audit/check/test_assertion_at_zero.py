@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal import Claim, assert_private
+from subnormal import Claim, NotPrivateError, assert_private
 from subnormal.attacks.core.events import OffGrid
 from subnormal.audit.check import trial
-from subnormal.audit.check.assertion import NotPrivateError
 from subnormal.audit.check.score import runs_needed
 from tests.support.checks import sequential_of
 

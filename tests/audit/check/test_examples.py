@@ -74,8 +74,7 @@ def test_examples_bound_a_transformation() -> None:
 
 def test_seconds_end_a_check_that_counts_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     result = by_a_jumping_clock(
-        monkeypatch,
-        lambda: check(of_module, LISTS, add_or_remove(), Claim(1.0), examples=1_000, seconds=3_000.0),
+        monkeypatch, lambda: check(of_module, LISTS, add_or_remove(), Claim(1.0), examples=1_000, seconds=3_000.0)
     )
     assert result.verdict is Verdict.UNDERPOWERED
     assert result.examples < 100
@@ -93,6 +92,10 @@ class Holder:
         self.rng, self.legacy = np.random.default_rng(), np.random.RandomState()
         self.twins = [random.Random(5), random.Random(5)]
 
+    def states(self) -> list[Any]:
+        legacy = self.legacy.get_state(legacy=False)
+        return [legacy, RNG.bit_generator.state, OWN.getstate(), self.twins[0].getstate()]
+
     def release(self, value: int) -> Any:
         closure = random.Random()
 
@@ -105,29 +108,18 @@ class Holder:
 
 
 def test_generators_that_a_function_leads_to_are_seeded_and_restored() -> None:
-    drawn, after = [], []
+    drawn = []
     for _ in range(2):
         holder = Holder()
         RNG.random()
         OWN.random()
         holder.legacy.normal()  # keeps the second number of a pair
-        held = [
-            holder.legacy.get_state(legacy=False),
-            RNG.bit_generator.state,
-            OWN.getstate(),
-            holder.twins[0].getstate(),
-        ]
+        held = holder.states()
         with isolated(1, function(holder.release(0))):
             drawn.append(holder.release(1)[0][:4])
             drawn.append(function(holder.release(0)).function(1))
             assert holder.twins[0].getstate() != holder.twins[1].getstate(), "two generators must not draw alike"
-        after = [
-            holder.legacy.get_state(legacy=False),
-            RNG.bit_generator.state,
-            OWN.getstate(),
-            holder.twins[0].getstate(),
-        ]
-        assert repr(after) == repr(held)
+        assert repr(holder.states()) == repr(held)
     assert drawn[0] == drawn[2]
 
 
@@ -175,28 +167,24 @@ def test_bad_numbers_of_examples_are_refused(call: Callable[..., Any], claim: di
         call(len, **arguments, examples="9")
 
 
-def in_a_module_of_a_module(value: int) -> float:
-    return PACKAGE.inner.rng.random()  # type: ignore[no-any-return]
-
-
-def by_getattr(value: int) -> float:
-    return float(getattr(TABLE, "made").random())  # noqa: B009
+PACKAGE, TABLE, LATE = ModuleType("package"), ModuleType("table"), random.Random()
+PACKAGE.inner = ModuleType("inner")  # type: ignore[attr-defined]
+PACKAGE.inner.rng, TABLE.made = np.random.default_rng(), random.Random()  # type: ignore[attr-defined]
 
 
 def in_a_comprehension(value: int) -> float:
     return sum(LATE.random() + one for one in [value])
 
 
-def by_another_function(value: int) -> float:
-    return functools.partial(in_a_comprehension)(value)
-
-
-PACKAGE, TABLE, LATE = ModuleType("package"), ModuleType("table"), random.Random()
-PACKAGE.inner = ModuleType("inner")  # type: ignore[attr-defined]
-PACKAGE.inner.rng, TABLE.made = np.random.default_rng(), random.Random()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("release", [in_a_module_of_a_module, by_getattr, in_a_comprehension, by_another_function])
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda value: PACKAGE.inner.rng.random(),
+        lambda value: float(getattr(TABLE, "made").random()),  # noqa: B009
+        in_a_comprehension,
+        lambda value: functools.partial(in_a_comprehension)(value),
+    ],
+)
 def test_generators_are_found_by_what_the_code_names(release: Callable[[int], float]) -> None:
     drawn = []
     for _ in range(2):

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from subnormal.audit.check.check import check
-from subnormal.audit.model import Verdict
-from subnormal.mechanisms.bits import system_bits
+from subnormal import Verdict, check, system_bits
 from subnormal.mechanisms.families import FAMILIES, exact_members, family
 from tests.support.family_cases import family_cases
 

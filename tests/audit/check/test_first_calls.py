@@ -96,8 +96,7 @@ def test_first_calls_are_those_of_the_state_before() -> None:
 
     with before_any_call(function(counted)) as first_calls_of:
         counted(7)
-        first = first_calls_of((0, 1))
-    assert first is not None
+        first: Any = first_calls_of((0, 1))
     assert (first.outcomes, first.draws) == ((("tuple", 0, 2), ("tuple", 1, 1)), False)
     assert calls == [7]
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, add_or_remove, assert_private, check, stability
-from subnormal.audit.check.assertion import NotPrivateError
+from subnormal import Claim, NotPrivateError, Verdict, add_or_remove, assert_private, check, stability
 from subnormal.audit.check.regression import as_test
 
 ALPHA = 1e-6
@@ -114,8 +113,7 @@ def test_fresh_functions_take_batches() -> None:
 
     result = check(None, pairs=PAIRS, claim=ONE, fresh=fresh, batch=True)
     assert result.verdict is Verdict.VIOLATED
-    test = as_test(result)
-    assert test is not None
+    test: Any = as_test(result)
     assert "assert_private(fresh=lambda: lambda data: fresh()(data, 1)[0], adjacent=" in test
 
 
@@ -124,8 +122,7 @@ def test_fresh_transformations_are_measured() -> None:
     bound = {"adjacent": add_or_remove(), "distance": "l1"}
     result = stability(None, RECORDS, bound=1, fresh=doubled, seconds=1, **bound)  # type: ignore[arg-type]
     assert result.verdict is Verdict.VIOLATED
-    test = as_test(result)
-    assert test is not None
+    test: Any = as_test(result)
     assert "stability(fresh=doubled, pairs=" in test
     for budget in (9, 10):  # an answer is followed by a refusal in one pair, or not
         with pytest.raises(ValueError, match=r"must be deterministic.*pass fresh="):
@@ -133,16 +130,14 @@ def test_fresh_transformations_are_measured() -> None:
 
 
 def test_the_test_to_paste_carries_what_makes_the_function() -> None:
-    test = as_test(check(None, pairs=PAIRS, claim=ONE, fresh=naive))
-    assert test is not None
+    test: Any = as_test(check(None, pairs=PAIRS, claim=ONE, fresh=naive))
     assert "import naive\n" in test
     assert "assert_private(fresh=naive, adjacent=[(data_in, data_out)]" in test
     names: dict[str, Any] = {}
     exec(test, names)
     with pytest.raises(NotPrivateError):
         names["test_naive_keeps_its_claim"]()
-    unnamed = as_test(check(None, pairs=PAIRS, claim=ONE, fresh=lambda: naive()))
-    assert unnamed is not None
+    unnamed: Any = as_test(check(None, pairs=PAIRS, claim=ONE, fresh=lambda: naive()))
     assert "# fresh must be imported or defined here\n" in unnamed
     assert "assert_private(fresh=fresh, " in unnamed
 

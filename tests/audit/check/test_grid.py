@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subnormal import Claim, add_or_remove, assert_private, check
-from subnormal.audit.check.assertion import NotPrivateError
+from subnormal import Claim, NotPrivateError, Verdict, add_or_remove, assert_private, check
 from subnormal.audit.check.last_bits import BESIDE, look_beyond_last_bits
 from subnormal.audit.check.result import Result
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.check.state import Check, Finding
-from subnormal.audit.model import Verdict
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.values.outcomes import as_outcome, on_grid
 from tests.support.checked_functions import UNIT, clipped, lap

@@ -19,14 +19,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import pandas as drawn
 from scipy.optimize import brentq
 
-from subnormal import Claim, Verdict, Zcdp, add_or_remove, check, stability
-from subnormal.audit.check.assertion import NotPrivateError
+from subnormal import Claim, NotPrivateError, Profile, Verdict, Zcdp, add_or_remove, check, stability
 from subnormal.audit.check.regression import as_test
 from subnormal.audit.check.result import Result
 from subnormal.audit.model import SequentialEvidence
-from subnormal.mechanisms.curves import Profile
 from tests.support import processes
 from tests.support.paths import ROOT
+from tests.support.work_clock import work_counted
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
@@ -88,24 +87,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType
     del sys.modules["my_module"]
 
 
-@pytest.fixture
-def of_frames(mine: ModuleType, kept: dict[str, Result]) -> Result:
-    """What a check of a frame finds: its shrinking takes seconds, so the tests that read it share one."""
-    if "frame" not in kept:
-        kept["frame"] = checked(mine.noisy_frame, FRAMES, seconds=5)
-    return kept["frame"]
-
-
-@pytest.fixture
-def of_len(kept: dict[str, Result]) -> Result:
-    if "len" not in kept:
-        kept["len"] = checked(len)
-    return kept["len"]
-
-
 @pytest.fixture(scope="module")
-def kept() -> dict[str, Result]:
-    return {}
+def of_len() -> Result:
+    with work_counted():
+        return checked(len)
 
 
 def run(code: str) -> None:
@@ -156,16 +141,12 @@ def test_a_pasted_test_fails_as_long_as_the_claim_is_broken(mine: ModuleType, na
         run(code)
 
 
-def test_a_pasted_test_of_a_frame_fails_as_long_as_the_claim_is_broken(of_frames: Result) -> None:
-    code = as_test(of_frames)
-    assert code is not None
+def test_a_frame_is_shrunk_to_as_few_rows_as_show_the_flaw(mine: ModuleType) -> None:
+    found = checked(mine.noisy_frame, FRAMES, seconds=5)
+    assert sorted(map(len, found.worlds or ())) == [0, 1]
+    assert "data_out = pd.DataFrame(" in str(as_test(found))
     with pytest.raises(NotPrivateError):
-        run(code)
-
-
-def test_a_frame_is_shrunk_to_as_few_rows_as_show_the_flaw(of_frames: Result) -> None:
-    assert sorted(map(len, of_frames.worlds or ())) == [0, 1]
-    assert "data_out = pd.DataFrame(" in str(as_test(of_frames))
+        run(str(as_test(found)))
 
 
 def test_a_function_of_batches_is_called_for_one_run(mine: ModuleType) -> None:

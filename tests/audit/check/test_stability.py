@@ -15,11 +15,10 @@ import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from subnormal import Verdict, add_or_remove, change_one, check, stability
+from subnormal import Claim, Verdict, add_or_remove, change_one, check, stability
 from subnormal.audit.check import page, regression
 from subnormal.audit.check.document import to_json
 from subnormal.audit.check.words import evidence_words
-from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.usefixtures("own_clock")
@@ -94,15 +93,13 @@ def test_a_pair_of_refusals_is_not_what_came_closest() -> None:
     assert (found.verdict, found.worlds) == (Verdict.NOT_REFUTED, answered)
 
 
-@pytest.mark.parametrize("other", [[1, 2], math.inf, math.nan, None, "raises"])
+@pytest.mark.parametrize("other", [[1, 2], math.inf, math.nan, "raises"])
 def test_outputs_without_a_difference_lie_infinitely_far_apart(other: Any) -> None:
     def function(data: Any) -> Any:
         if data == "raises":
             raise ValueError("too long")
         return data
 
-    if other is None or other == "raises":
-        other = "raises"
     found = stability(function, distance="l1", bound=1e300, pairs=[([1], other)])
     evidence: Any = found.evidence["exact"]
     assert (found.verdict, evidence.distance) == (Verdict.VIOLATED, math.inf)
@@ -186,19 +183,7 @@ def test_outputs_that_are_no_numbers_have_no_norm(norm: Any, one: Any, other: An
         (np.zeros((2, 3)), np.zeros((3, 2)), 3 * (math.inf,)),
         (5, [5], 3 * (math.inf,)),
     ],
-    ids=[
-        "keys",
-        "numeric keys",
-        "matrix",
-        "kinds",
-        "same infinity",
-        "others",
-        "NaN and infinity",
-        "NaN and number",
-        "large",
-        "shape",
-        "scalar",
-    ],
+    ids=range(11),
 )
 def test_numbers_of_every_kind_have_an_exact_distance(one: Any, other: Any, distances: tuple[float, ...]) -> None:
     for norm, distance in zip(("l1", "l2", "linf"), distances, strict=True):
@@ -226,25 +211,15 @@ def test_bounds_and_distances_may_be_numbers_of_every_kind(kind: Any) -> None:
         ({"distance": lambda one, other: one / 0}, ValueError, r"distance\(0, 9\) raised 'ZeroDivisionError: "),
         ({"bound": lambda one, other: one[1]}, ValueError, r"bound\(\[0\], \[9\]\) raised 'IndexError: "),
         ({"bound": lambda one, other: None}, TypeError, "bound must be .* of type NoneType"),
+        ({"distance": "l3"}, ValueError, "distance must be 'l1', 'l2', 'linf' or a function, got 'l3'"),
+        ({"bound": -1}, ValueError, "bound must be a number of at least 0, got -1"),
+        ({"bound": math.nan}, ValueError, "bound must be a number of at least 0, got NaN"),
+        ({"seconds": 0}, ValueError, "seconds must be positive"),
     ],
 )
 def test_what_is_no_distance_and_no_bound_is_named(changes: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         stability(sum, **{"pairs": [([0], [9])], "bound": 1, **changes})
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"distance": "l3"}, "distance must be 'l1', 'l2', 'linf' or a function, got 'l3'"),
-        ({"bound": -1}, "bound must be a number of at least 0, got -1"),
-        ({"bound": math.nan}, "bound must be a number of at least 0, got NaN"),
-        ({"seconds": 0}, "seconds must be positive"),
-    ],
-)
-def test_bad_arguments_are_named(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        stability(sum, DIGITS, change_one(), **{"seconds": 1, **changes})
 
 
 def test_the_result_is_a_document_a_page_and_a_test_to_paste() -> None:

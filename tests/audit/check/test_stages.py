@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, check, within
+from subnormal import Claim, Verdict, add_or_remove, check, within
 from subnormal.audit.check.first_calls import find_differing
 from subnormal.audit.check.function import Function, isolated
 from subnormal.audit.check.judge import certain, judge
@@ -21,7 +21,6 @@ from subnormal.audit.check.score import Runs
 from subnormal.audit.check.state import Check
 from subnormal.audit.evidence.sequential import evidence_of
 from subnormal.audit.neighbours import relations
-from subnormal.audit.neighbours.relations import add_or_remove
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts, State
 from tests.support.checks import sequential_of

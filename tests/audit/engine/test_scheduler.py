@@ -254,17 +254,15 @@ def test_of_batches_that_fail_the_first_is_the_error_whoever_comes_first(runs: i
 def test_a_failure_behind_the_decision_is_none() -> None:
     """Batches are handed out before it is known whether they are needed."""
     crossing, plan = MET[0], Plan(3, 2_193, 0.05, True)
-    one = RowState(crossing, plan, True)
+    one: Any = RowState(crossing, plan, True)
     one.add_start(engine_row.begin(Crossing(MET[1].attack, MET[1].mechanism), plan))
     assert isinstance(one.tally, SequentialTest)
     (first, size), (second, _), (third, _) = list(one.tally.todo())[:3]
     one.add_counts(engine_row.SpanCounts([], None, 0.0, (third, "late")))
     one.add_counts(engine_row.SpanCounts([], None, 0.0, (second, "early")))
-    assert one.row is None
-    assert one.span(1) == []
+    assert (one.row, one.span(1)) == (None, [])
     one.add_counts(engine_row.SpanCounts([], None, 0.0, (third, "late again")))
     one.add_counts(engine_row.SpanCounts([(first, size)], [PairCounts(size, 0, 0, 0)], 0.1))
-    assert one.row is not None
     assert one.row.error == "early"
 
 

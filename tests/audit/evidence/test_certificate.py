@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Claim, member
 from subnormal.audit import certificate_checker
 from subnormal.audit.certificate_checker import NotProvedError, check, exp_up
 from subnormal.audit.evidence.certificate import certificate
@@ -21,9 +22,7 @@ from subnormal.audit.evidence.every_pair import decide, domain_of
 from subnormal.audit.model import DomainVerdict
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import NoLawError
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
-from subnormal.mechanisms.privacy import Claim
 from tests.support.processes import run
 
 CHECKER = Path(certificate_checker.__file__)

@@ -13,15 +13,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from subnormal import Claim, Verdict
 from subnormal.attacks.core.event_words import in_words
-from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
+from subnormal.attacks.core.events import Between, Both, Event, Learned, OffGrid, OneOf, Refuses, Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind, columns_of
-from subnormal.attacks.core.outcome_paths import paths
 from subnormal.audit.evidence import batches, event_search, sampled
-from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
-from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
 
@@ -43,17 +41,18 @@ def gains(event: Any, first: Outcomes, second: Outcomes) -> tuple[float, float]:
     return float(event(first).mean()), float(event(second).mean())
 
 
-def loss(event: Any, first: Outcomes, second: Outcomes) -> float:
-    """Return the largest loss that the event, or its complement, shows in either direction."""
-    one, other = gains(event, first, second)
+def loss(one: float, other: float) -> float:
+    """Return the largest loss that an event of these shares, or its complement, shows in either direction."""
     return max(abs(math.log(one / other)), abs(math.log((1 - one) / (1 - other))))
 
 
-def learned_on(make: Any, n: int = 4_000, claim: Claim = CLAIM) -> tuple[Any, float, float]:
-    """Learn on one draw of both worlds, and return the event with its shares on another."""
+def learned_on(
+    make: Any, n: int = 4_000, claim: Claim = CLAIM, fresh: int = 0, **options: Any
+) -> tuple[Any, float, float]:
+    """Learn on one draw of both worlds, and return the event with its shares on another, of as many or `fresh` runs."""
     rng = np.random.default_rng(1)
-    event = event_search.learn((make(rng, n, 1), make(rng, n, 0)), claim)
-    return (event, *gains(event, make(rng, n, 1), make(rng, n, 0)))
+    event = event_search.learn((make(rng, n, 1), make(rng, n, 0)), claim, **options)
+    return (event, *gains(event, make(rng, fresh or n, 1), make(rng, fresh or n, 0)))
 
 
 def laplace(rng: np.random.Generator, n: int, scale: float) -> NDArray[np.float64]:
@@ -181,11 +180,10 @@ def test_small_losses_of_many_parts_add_up(runs: int) -> None:
     def make(rng: np.random.Generator, n: int, world: int) -> Outcomes:
         return list(map(tuple, (0.7 * world + rng.laplace(0, 1, (n, 10))).round(2).tolist()))
 
-    rng, fresh = np.random.default_rng(1), np.random.default_rng(2)
-    event = event_search.learn((make(rng, runs, 1), make(rng, runs, 0)), CLAIM, features=("value",))
+    event, first, second = learned_on(make, runs, fresh=20_000, features=("value",))
     assert isinstance(event, Learned)
     assert len({term.path for term in event.terms}) == 10
-    assert loss(event, make(fresh, 20_000, 1), make(fresh, 20_000, 0)) > 1.3
+    assert loss(first, second) > 1.3
 
 
 def test_a_part_may_speak_for_one_world_far_from_its_middle() -> None:
@@ -194,19 +192,16 @@ def test_a_part_may_speak_for_one_world_far_from_its_middle() -> None:
     def make(rng: np.random.Generator, n: int, world: int) -> Outcomes:
         return list(map(tuple, rng.normal(0, 1.5 if world else 1.0, (n, 16)).round(2).tolist()))
 
-    rng, fresh = np.random.default_rng(1), np.random.default_rng(2)
-    event = event_search.learn((make(rng, 512, 1), make(rng, 512, 0)), CLAIM, features=("value",))
-    assert loss(event, make(fresh, 20_000, 1), make(fresh, 20_000, 0)) > 2
+    _, first, second = learned_on(make, 512, fresh=20_000, features=("value",))
+    assert loss(first, second) > 2
 
 
 def test_the_norm_of_very_many_parts_tells_scales_apart() -> None:
     def make(rng: np.random.Generator, n: int, world: int) -> Outcomes:
         return list(map(tuple, rng.normal(0, 1.05 if world else 1.0, (n, 1000)).tolist()))
 
-    rng, fresh = np.random.default_rng(1), np.random.default_rng(2)
-    event = event_search.learn((make(rng, 256, 1), make(rng, 256, 0)), CLAIM, features=("value", "sum", "norm"))
+    event, first, second = learned_on(make, 256, fresh=400, features=("value", "sum", "norm"))
     assert "the Euclidean norm of the outcome" in in_words(event.to_json())
-    first, second = gains(event, make(fresh, 400, 1), make(fresh, 400, 0))
     assert abs(first - second) > 0.5
 
 
@@ -357,45 +352,7 @@ def test_a_loss_in_a_corner_of_two_features_is_found() -> None:
     assert event_in == pytest.approx(1 / 49, rel=0.2)
 
 
-def test_paths_name_coordinates_and_keys() -> None:
-    assert paths(np.zeros(3)) == paths(range(3)) == ((),)
-    assert paths(np.zeros((3, 2))) == ((), (0,), (1,))
-    assert set(paths([(("a", 1), ("b", (2, 3))), (), REFUSED])) == {(), ("a",), ("b", 0), ("b", 1)}
-    column = columns_of([(("a", 1.5),), (), REFUSED, ("a", 1)])(("a",), "kind")
-    assert column.tolist() == [Kind.NUMBER, Kind.MISSING, Kind.MISSING, Kind.MISSING]
-
-
-def test_events_describe_themselves() -> None:
-    assert Learned((Term("value"),), 2.0, np.inf).to_json() == {
-        "kind": "between",
-        "low": 2.0,
-        "high": "inf",
-        "portable": True,
-    }
-    assert Learned((Term("kind"),), Kind.REFUSED, Kind.REFUSED).to_json() == {"kind": "refuses", "portable": True}
-    second = Learned((Term("value", (1,)),), 0.0, 1.0, 0.25).to_json()
-    assert (second["kind"], second["portable"], second["mass"]) == ("learned", False, 0.25)
-    assert second["terms"][0]["path"] == [1]
-    described = OneOf((REFUSED, ("a", math.inf))).to_json()
-    assert described["outcomes"] == ["error: ZeroDivisionError: division by zero", ["a", "inf"]]
-
-
-def test_events_of_keys_survive_json() -> None:
-    """An event of a mapping is written by its key, and reads the same key of a list of items."""
-    outcomes = [(("a", 1.5), ("b", 2)), (("b", 2), ("a", 1.5)), (("a", 0.5),), (("b", 1),)]
-    event = Learned((Term("value", ("a",)),), 1.0, 2.0)
-    assert event(outcomes).tolist() == [True, True, False, False]
-    described = json.loads(json.dumps(event.to_json()))
-    assert described["terms"][0]["path"] == ["a"]
-    assert in_words(described) == "learned on other runs: the value for 'a' of the outcome is from 1 to 2"
-    word = Category(("a",), OneOf(("yes",), by_type=True))
-    assert word([(("a", "yes"),), (("b", 1), ("a", "yes")), (("a", "no"),)]).tolist() == [True, True, False]
-    assert json.loads(json.dumps(word.to_json()))["path"] == ["a"]
-
-
 def test_a_portable_description_means_what_the_event_means() -> None:
-    from subnormal.attacks.core.events import Between, OffGrid, Refuses
-
     rng = np.random.default_rng(2)
     values = rng.normal(size=300) * 2.0 ** rng.integers(-9, 9, 300)
     values[:5] = [0.0, -0.0, np.inf, np.nan, -1.0]

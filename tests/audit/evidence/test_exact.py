@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Claim, Verdict
 from subnormal.attacks.core.events import OneOf, Refuses
 from subnormal.audit.evidence import exact
 from subnormal.audit.evidence.hockey_stick_bounds import directions
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.core.law import Law, Powers, exact_law
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.exponential import naive
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
-from subnormal.mechanisms.privacy import Claim
 
 
 def weights(*values: int) -> Law[int]:

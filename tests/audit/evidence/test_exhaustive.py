@@ -7,13 +7,12 @@ from itertools import combinations_with_replacement, count, product
 
 import pytest
 
+from subnormal import Claim, Verdict
 from subnormal.audit.evidence import exact, exhaustive
 from subnormal.audit.evidence.hockey_stick_bounds import directions
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Refused
-from subnormal.mechanisms.privacy import Claim
 
 
 def uniform_of_three(bits: BitSource) -> int:

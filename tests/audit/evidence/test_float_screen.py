@@ -66,8 +66,7 @@ def test_floats_of_a_law_are_next_to_its_probabilities() -> None:
     random = Random(1)
     large = [1 << 54, 1 << 60]  # no probability is so large, but a bound may be
     for law in [Law("ab", [1, 2], [0, 0], large, 3, Fraction(0)), *(drawn(random) for _ in range(100))]:
-        floats = floats_of(law)
-        assert floats is not None
+        floats: Any = floats_of(law)
         for place, (low, high) in enumerate(bounds_of(law).values()):
             below = Fraction(float(floats.low[place])) * Fraction(2) ** int(floats.low_exponent[place])
             above = Fraction(float(floats.high[place])) * Fraction(2) ** int(floats.high_exponent[place])
@@ -90,8 +89,7 @@ def test_claims_and_laws_without_a_screen() -> None:
     assert Screen.of([law, law], Claim(1.0, 1e-300)) is None
     assert Screen.of([law, None], Claim(1.0)) is None
     for epsilon in (1e-9, 1.0, 37.0):
-        screen = Screen.of([law], Claim(epsilon))
-        assert screen is not None
+        screen: Any = Screen.of([law], Claim(epsilon))
         low, high = exp_bounds(Fraction(epsilon))
         assert screen.factor[0] < low < high < screen.factor[1] == np.nextafter(screen.factor[0], inf)
 
@@ -200,9 +198,7 @@ def test_powers_of_a_block_are_those_of_each_of_its_atoms() -> None:
         powers = Powers(Fraction(1), np.array([first, second]), np.array([0, 1]))
         return Law("abc", [1, 3], [1] * 2, [9] * 2, 12, Fraction(0), powers)
 
-    floats = floats_of(law(5, 7))
-    assert floats is not None
-    assert floats.powers is not None
+    floats: Any = floats_of(law(5, 7))
     assert (floats.powers.exponents.tolist(), floats.powers.constants.tolist()) == ([5, 7, 7], [0, 1, 1])
 
 

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from subnormal import Claim, Verdict, member
 from subnormal.attacks.exponential.truncated_addition import truncated_addition
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.evidence import batches, sampled
-from subnormal.audit.model import Verdict
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import member
-from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
 

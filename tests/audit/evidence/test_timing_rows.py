@@ -2,8 +2,8 @@
 
 import dataclasses
 import json
-import math
 import os
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,7 +21,7 @@ from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.evidence import timing
 from subnormal.audit.evidence.timing import Times
 from subnormal.audit.model import Report, Row, Verdict
-from subnormal.audit.report import junit, page, row_charts, table, terminal, to_html, to_json
+from subnormal.audit.report import junit, page, row_charts, terminal, to_html, to_json
 from subnormal.audit.report.diff import differences
 from subnormal.audit.report.load import parse
 from subnormal.mechanisms.families import member
@@ -47,10 +47,8 @@ def leaking(row: Row, times: Times) -> Row:
 
 
 def test_a_row_of_time_has_no_other_evidence_and_cannot_be_reproduced(row: Row) -> None:
-    assert row.error is None
     assert row.timing is not None
-    assert row.timing.measurements == 100
-    assert row.timing.median_in > 0
+    assert (row.error, row.timing.measurements, row.timing.median_in > 0) == (None, 100, True)
     assert (row.exact, row.exhaustive, row.sampled, row.sequential) == (None, None, None, None)
     assert (row.channel, row.event, row.reproducible) == ("time", None, False)
 
@@ -63,9 +61,8 @@ def test_the_sketch_holds_every_measurement(row: Row) -> None:
 
 
 def test_no_fewer_measurements_than_can_be_judged() -> None:
-    found = examine(Crossing(SMALL, NAIVE), seed=1, runs=1, alpha=0.05).timing
-    assert found is not None
-    assert found.measurements == timing.LEAST
+    row: Any = examine(Crossing(SMALL, NAIVE), seed=1, runs=1, alpha=0.05)
+    assert row.timing.measurements == timing.LEAST
 
 
 def test_a_member_too_slow_to_be_timed_is_not_met() -> None:
@@ -100,23 +97,7 @@ def test_rows_of_time_share_their_seconds_and_run_here_when_the_others_are_done(
 def test_a_leak_is_a_violation_and_a_difference_is_not(row: Row) -> None:
     large, small = leaking(row, clocked(1, 1_000, extra=2.0)), leaking(row, clocked(1, 4_000, extra=0.1))
     assert [one.timing and one.timing.verdict for one in (large, small)] == [Verdict.VIOLATED, Verdict.NOT_REFUTED]
-    cells = [table.columns(one) for one in (large, small)]
-    assert all(one["worlds differ"].startswith("yes, p = ") for one in cells)
-    assert cells[0]["time in/out"].startswith(("2.9", "3"))
-    assert cells[1]["runs"] == "4,000"
-    assert " to " in cells[0]["needed"]
-
-
-def test_every_rendering_shows_it(row: Row) -> None:
-    shown = leaking(row, clocked(1, 1_000, extra=2.0))
-    report = reported(shown)
-    assert "| yes, p = " in table.to_markdown(report.rows)
-    assert "shared by 1 row with runs" in table.closing(report)
-    assert "worlds differ" in to_html.to_html(report)
-    told = json.loads(to_json.to_json(report))["rows"][0]["timing"]
-    assert shown.timing is not None
-    assert told == json.loads(json.dumps(dataclasses.asdict(shown.timing)))
-    assert told["verdict"] == "VIOLATED"
+    assert all(one.timing is not None and one.timing.detected for one in (large, small))
 
 
 CLOCKED = (clocked(1, 1_000, extra=2.0), clocked(1, 4_000, extra=0.1), clocked(1, 40))
@@ -179,24 +160,7 @@ def violated(report: Report) -> list[tuple[str, str]]:
 
 
 def test_a_clock_of_one_tick_is_still_json(row: Row) -> None:
-    still = leaking(row, Times(np.zeros(100, dtype=np.int64), np.arange(100) % 3 == 0))
-    told = json.loads(to_json.to_json(reported(still)))["rows"][0]["timing"]
-    assert told["needed"] == ["inf", "inf"]
-    steady = leaking(row, Times(np.where(np.arange(100) % 3 == 0, 5, 9), np.arange(100) % 3 == 0))
-    assert steady.timing is not None
-    assert steady.timing.welch_t == -math.inf
-    assert json.loads(to_json.to_json(reported(steady)))["rows"][0]["timing"]["welch_t"] == "-inf"
-
-
-def test_a_page_has_one_table_and_marks_the_channels(row: Row) -> None:
-    base2 = member("exponential-base2")
-    counted = [
-        examine(Crossing(one, base2), seed=1, runs=100, alpha=0.05) for one in (zero_rounding(), rejection_tries())
-    ]
-    page = to_html.to_html(reported(*counted, row))
-    _, summary, sections = page.replace("</table>", "<table").split("<table")
-    assert [summary.count(f'">{channel}</span>') for channel in ("tries", "bits", "time")] == [1, 0, 1]
-    counts, outcomes, times = (one.split("</article>")[0] for one in sections.split("<article")[1:])
-    assert [name in counts for name in ("visible below ε", "worlds differ")] == [True, False]
-    assert "worlds differ" in times
-    assert not any(name in outcomes for name in ("<dt>visible below ε", "<dt>worlds differ"))
+    is_in = np.arange(100) % 3 == 0
+    for nanoseconds, name, told in ((0 * is_in, "needed", ["inf", "inf"]), (np.where(is_in, 5, 9), "welch_t", "-inf")):
+        still = leaking(row, Times(nanoseconds, is_in))
+        assert json.loads(to_json.to_json(reported(still)))["rows"][0]["timing"][name] == told

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from subnormal import Claim, member
 from subnormal.attacks.additive.absorption import absorption
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
 from subnormal.audit import vectors
 from subnormal.audit.composition import leak_growth
 from subnormal.audit.engine.pairs import Crossing, adjacent_worlds
 from subnormal.audit.engine.row import examine
-from subnormal.mechanisms.families import member
-from subnormal.mechanisms.privacy import Claim
 from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
 

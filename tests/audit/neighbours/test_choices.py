@@ -13,12 +13,12 @@ from typing import Any
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import subnormal.audit
 from subnormal.audit.neighbours.choice_tree import choices_of, with_choices
 from subnormal.audit.neighbours.choices import Choice, Source, follow
+from tests.support.draws import drawn as examples
 
 KINDS = {
     "boolean": st.booleans(),
@@ -34,49 +34,36 @@ KINDS = {
 }
 
 
-def in_examples(call: Any) -> None:
-    @settings(max_examples=30, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(st.builds(call))
-    def test(_: None) -> None:
-        pass
-
-    test()
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_recorded_choices_make_the_value_again_without_any_other(name: str) -> None:
     def call() -> None:
         drawn = follow(KINDS[name], None, Source())
         if drawn is not None:
-            again = follow(KINDS[name], drawn.tree, None)
-            assert again is not None
+            again: Any = follow(KINDS[name], drawn.tree, None)
             assert repr(again.value) == repr(drawn.value)
 
-    in_examples(call)
+    examples(st.builds(call), 30)
 
 
 @pytest.mark.parametrize("name", ["boolean", "integer", "float", "string", "bytes"])
 def test_each_kind_of_choice_is_seen(name: str) -> None:
     def call() -> None:
-        drawn = follow(KINDS[name], None, Source())
-        assert drawn is not None
+        drawn: Any = follow(KINDS[name], None, Source())
         assert [choice.kind for _, choice in choices_of(drawn.tree)] == [name]
 
-    in_examples(call)
+    examples(st.builds(call), 30)
 
 
 def test_a_choice_outside_the_bounds_of_the_strategy_is_drawn_anew() -> None:
     def call() -> None:
-        drawn = follow(st.integers(-5, 5), None, source := Source())
-        assert drawn is not None
+        drawn: Any = follow(st.integers(-5, 5), None, source := Source())
         ((path, choice),) = choices_of(drawn.tree)
         tree = with_choices(drawn.tree, {path: Choice("integer", 6, choice.constraints)})
         assert follow(st.integers(-5, 5), tree, None) is None
-        other = follow(st.integers(-5, 5), tree, source)
-        assert other is not None
+        other: Any = follow(st.integers(-5, 5), tree, source)
         assert -5 <= other.value <= 5
 
-    in_examples(call)
+    examples(st.builds(call), 30)
 
 
 def test_no_other_module_imports_internals_of_hypothesis() -> None:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, indexes, range_indexes, series
 
 from subnormal import Claim, add_or_remove, change_one, check, within
-from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one, is_numbered, spliced
+from subnormal.audit.neighbours.datasets import is_numbered, spliced
 from subnormal.audit.neighbours.relations import Adjacency, pairs
+from tests.audit.neighbours.test_relations import numbered
+from tests.support.draws import drawn
 
 DIGIT = column("v", elements=st.integers(0, 1), dtype=int)
 LABELS = indexes(elements=st.integers(0, 100), min_size=2, max_size=4)
@@ -22,54 +23,6 @@ TWO_COLUMNS = [column("age", elements=st.integers(0, 99), dtype=int), column("se
 MADE = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 9)), max_size=5).map(
     lambda rows: pd.DataFrame(rows, columns=["day", "v"]).set_index("day")
 )
-
-
-def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int) -> list[Any]:
-    found: list[Any] = []
-
-    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(pairs(data, adjacent))
-    def kept(pair: Any) -> None:
-        found.append(pair)
-
-    kept()
-    return found
-
-
-def frame(labels: Any, values: Any = 0, **options: Any) -> pd.DataFrame:
-    return pd.DataFrame({"v": values}, index=pd.Index(labels, **options))
-
-
-def numbered(*values: int) -> pd.DataFrame:
-    return pd.DataFrame({"v": list(values)})
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "one_changed", "one_more"),
-    [
-        (frame([0, 68, 70]), frame([0, 49]), False, False),
-        (frame([0, 68, 70]), frame([0, 70]), False, True),
-        (frame([0, 68]), frame([0, 70]), True, False),
-        (frame([0, 68], [1, 2]), frame([0, 68], [1, 3]), True, False),
-        (frame([0, 68], [1, 2]), frame([5, 68], [1, 3]), False, False),
-        (frame([4, 5, 6]), frame([4, 5]), False, True),
-        (frame([4, 5, 6], range(3)), frame([4, 5], [0, 2]), False, False),
-        (frame(["a", "b"]), frame(["a"], name="day"), False, False),
-        (frame(["a", "b"]), frame(["a"]), False, True),
-        (frame([0]), frame([0.0]), True, False),
-        (numbered(1, 2, 3), numbered(1, 3), False, True),
-        (numbered(1, 2, 3), numbered(1, 2, 3).drop(1), False, True),
-        (numbered(1, 2, 3), frame([1, 2], [2, 3]), False, True),
-        (numbered(1, 1), numbered(1, 2), True, False),
-        (numbered(1, 2, 3).rename_axis("day"), numbered(1, 3).rename_axis("day"), False, False),
-        (numbered(1, 1).set_axis(range(1, 3)), numbered(1, 2), False, False),
-        (pd.DataFrame(index=range(3)), pd.DataFrame(index=range(2)), False, True),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), pd.DataFrame([[1, 3]], columns=["a", "a"]), True, False),
-    ],
-)
-def test_a_row_is_its_label_and_its_entries(one: Any, other: Any, one_changed: bool, one_more: bool) -> None:
-    assert (differ_in_one(one, other), differ_by_one(one, other)) == (one_changed, one_more)
-    assert (differ_in_one(other, one), differ_by_one(other, one)) == (one_changed, one_more)
 
 
 @pytest.mark.parametrize("adjacent", [change_one(), add_or_remove()], ids=str)
@@ -94,7 +47,7 @@ def test_neighbours_differ_by_a_row_and_look_like_what_the_strategy_draws(data: 
     def late(frame: pd.DataFrame) -> int:
         return sum(type(label) is int and label >= 50 for label in frame.index)
 
-    found = drawn(data, adjacent, 20)
+    found = drawn(pairs(data, adjacent), 20)
     assert len(found) == 20
     for one, other in found:
         assert (len(one) == len(other)) is (adjacent.name == "change_one")
@@ -109,7 +62,7 @@ def test_neighbours_differ_by_a_row_and_look_like_what_the_strategy_draws(data: 
 
 def test_rows_of_repeated_columns_are_changed_within_a_sample() -> None:
     sample = [pd.DataFrame([[1, value]], columns=["a", "a"]) for value in (2, 0.5)]
-    assert len(drawn(st.sampled_from(sample), change_one(), 5)) > 0
+    assert len(drawn(pairs(st.sampled_from(sample), change_one()), 5)) > 0
 
 
 def test_a_row_keeps_its_label_and_others_theirs() -> None:
@@ -126,12 +79,15 @@ def test_a_row_keeps_its_label_and_others_theirs() -> None:
         spliced(labelled, 0, 0, [{"v": 3, "w": 2.0}])
 
 
-@pytest.mark.parametrize("adjacent", [change_one(), add_or_remove()], ids=str)
-def test_a_series_is_refused_with_what_to_use_instead(adjacent: Adjacency) -> None:
-    with pytest.raises(ValueError, match=r"need lists, .*for Series use within\(\.\.\.\)"):
+@pytest.mark.parametrize(
+    ("adjacent", "message"),
+    [
+        (change_one(), r"need lists, .*for Series use within\(\.\.\.\)"),
+        (add_or_remove(), r"need lists, .*for Series use within\(\.\.\.\)"),
+        (within(1), "of type Series is no real number"),
+    ],
+    ids=str,
+)
+def test_a_series_is_refused(adjacent: Adjacency, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         check(np.sum, series(elements=st.integers(0, 1), dtype=int), adjacent, Claim(1.0), seconds=5)
-
-
-def test_numbers_of_a_series_are_refused_by_a_distance_with_its_type() -> None:
-    with pytest.raises(ValueError, match="of type Series is no real number"):
-        check(np.sum, series(elements=st.floats(0, 9)), within(1), Claim(1.0), seconds=5)

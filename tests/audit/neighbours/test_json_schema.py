@@ -7,13 +7,12 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from subnormal.audit.__main__ import main
 from subnormal.audit.neighbours.datasets import differ_by_one
 from subnormal.audit.neighbours.json_schema import domain
 from subnormal.audit.neighbours.relations import add_or_remove, pairs
+from tests.support.draws import drawn
 
 UNIT = {"type": "array", "maxItems": 5, "items": {"type": "number", "minimum": 0, "maximum": 1}}
 ORDERS = {
@@ -44,24 +43,17 @@ SCHEMAS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_what_is_drawn_follows_the_schema(schema: dict[str, Any]) -> None:
-    seen: list[Any] = []
-
-    @settings(max_examples=40)
-    @given(domain(schema))
-    def drawn(value: Any) -> None:
+    seen = drawn(domain(schema), 40)
+    for value in seen:
         jsonschema.validate(json.loads(json.dumps(value)), schema)
-        seen.append(value)
-
-    drawn()
     assert len({repr(value) for value in seen}) > 1 or schema == {"type": "null"}
 
 
-@settings(max_examples=20)
-@given(pairs(domain(UNIT), add_or_remove()), st.data())
-def test_it_has_neighbours(pair: Any, data: Any) -> None:
-    assert differ_by_one(*pair)
-    for one in pair:
-        jsonschema.validate(one, UNIT)
+def test_it_has_neighbours() -> None:
+    for pair in drawn(pairs(domain(UNIT), add_or_remove()), 20):
+        assert differ_by_one(*pair)
+        for one in pair:
+            jsonschema.validate(one, UNIT)
 
 
 @pytest.mark.parametrize(

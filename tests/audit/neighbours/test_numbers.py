@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from fractions import Fraction
 from operator import itemgetter
@@ -94,6 +95,19 @@ def test_neighbours_of_numbers_of_every_kind_are_drawn(data: Any, norm: Any) -> 
             assert math.isfinite(a) or repr(a) == repr(b)
             steps.append(abs(Fraction(a) - Fraction(b)) if math.isfinite(a) else Fraction(0))
         assert {"linf": max(steps), "l1": sum(steps), "l2": sum(step**2 for step in steps)}[norm] <= 1
+
+
+@pytest.mark.parametrize(
+    ("point", "distance", "is_near"),
+    [
+        *(([3, 4], 5, True), ([2, 2], 3, True), ([1, 0], 1, True)),
+        *(([3, 4], 4.99, False), ([2, 2], 2, False), ([1, 1], 1.4, False)),  # although each coordinate is
+    ],
+)
+def test_the_distance_of_l2_is_euclidean(point: list[int], distance: float, is_near: bool) -> None:
+    data = st.sampled_from([[0, 0], point])
+    with contextlib.nullcontext() if is_near else pytest.raises(ValueError, match="no pair of neighbouring inputs"):
+        assert {str(sorted(pair)) for pair in drawn(data, within(distance, norm="l2"))} == {str([[0, 0], point])}
 
 
 def test_whole_numbers_stay_within_their_type() -> None:

@@ -1,133 +1,25 @@
-"""Neighbours of more strategies than `test_domains` has: both are drawn by the strategy, and differ in one record."""
+"""Datasets that differ in one record, or by one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from subnormal.audit.neighbours.datasets import differ_by_one, differ_in_one
-from subnormal.audit.neighbours.relations import Adjacency, add_or_remove, change_one, pairs, within
 
-DIGITS = st.lists(st.integers(0, 9), min_size=1, max_size=6)
-PERCENT = st.integers(0, 99)
 LONG, IN_THE_MIDDLE = np.arange(1100.0), np.where(np.arange(1100) == 500, 2, 1)  # whose repr leaves the middle out
-MORE, OTHER, NEAR = add_or_remove(), change_one(), within(1)
-SEQUENCES = (MORE, OTHER, NEAR)
 
 
-class Person(NamedTuple):
-    age: int
-    income: int
+def frame(labels: Any, values: Any = 0, **options: Any) -> pd.DataFrame:
+    return pd.DataFrame({"v": values}, index=pd.Index(labels, **options))
 
 
-@st.composite
-def with_one_of_them(draw: Any) -> list[int]:
-    """Digits, and before them one of these."""
-    digits = draw(DIGITS.map(lambda data: data[:3]))
-    return [draw(st.lists(st.sampled_from(digits).map(lambda digit: digit), min_size=1, max_size=1))[0], *digits]
-
-
-@st.composite
-def two_of_one_kind(draw: Any) -> list[float]:
-    """Both are made anew each time, and do not depend on each other."""
-    return [
-        *draw(st.lists(st.floats(0, 1), min_size=3, max_size=3).map(lambda data: sorted(data))),
-        *draw(st.lists(st.floats(0, 1).map(lambda one: one / 2), min_size=3).filter(lambda data: min(data) < 1)),
-    ]
-
-
-def drawn(data: st.SearchStrategy[Any], adjacent: Any, count: int = 15) -> list[Any]:
-    found: list[Any] = []
-
-    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(pairs(data, adjacent))
-    def kept(pair: Any) -> None:
-        found.append(pair)
-
-    kept()
-    return found
-
-
-CASES: list[tuple[st.SearchStrategy[Any], Callable[[Any], bool], tuple[Any, ...]]] = [
-    (DIGITS.map(sorted).filter(lambda data: data[0] > 0), lambda data: data == sorted(data) and data[0] > 0, SEQUENCES),
-    (with_one_of_them(), lambda data: data[0] in data[1:], (OTHER, NEAR)),
-    (two_of_one_kind(), lambda data: data[:3] == sorted(data[:3]) and max(data[3:]) <= 0.5, (OTHER,)),
-    (
-        st.integers(0, 5).flatmap(lambda low: st.tuples(st.just(low), st.integers(low, low + 3))),
-        lambda data: data[0] <= data[1],
-        (NEAR,),
-    ),
-    (
-        st.integers(1, 3).flatmap(lambda size: st.just([7] * size) | DIGITS.map(lambda data: [*data, 1])),
-        bool,
-        SEQUENCES,
-    ),
-    (DIGITS.map(np.array), lambda data: data.dtype == np.int64 and data.max() < 10, (OTHER, NEAR)),
-    (DIGITS.map(tuple), lambda data: isinstance(data, tuple) and max(data) < 10, SEQUENCES),
-    (st.lists(st.floats(0, 1).map(str)), lambda data: all(0 <= float(one) <= 1 for one in data), SEQUENCES[:2]),
-    (
-        st.lists(st.tuples(st.integers(0, 9), st.floats(0, 1)), max_size=5).map(
-            lambda rows: pd.DataFrame(rows, columns=["age", "share"])
-        ),
-        lambda data: list(data) == ["age", "share"] and data["share"].between(0, 1).all(),
-        SEQUENCES[:2],
-    ),
-    (hnp.arrays(float, st.integers(1, 5)), lambda data: data.ndim == 1 and 1 <= data.size <= 5, SEQUENCES),
-    (
-        hnp.arrays(int, st.tuples(st.integers(1, 3), st.just(2)), elements=st.integers(0, 9)),
-        lambda data: len(data) <= 3 and data.shape[1] == 2 and data.max() < 10,
-        (NEAR,),
-    ),
-    (
-        hnp.arrays(float, 3, elements=st.integers(0, 9)),
-        lambda data: data.max() < 10 and (data % 1 == 0).all(),
-        (OTHER, NEAR),
-    ),
-    (
-        st.lists(st.integers(0, 4).map(str)) | st.lists(st.integers(5, 9).map(str)),
-        lambda data: len({one < "5" for one in data}) <= 1,  # no list of both kinds
-        SEQUENCES[:2],
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("data", "holds", "adjacent"),
-    [
-        pytest.param(data, holds, adjacent, id=f"{place}-{adjacent}")
-        for place, (data, holds, relations) in enumerate(CASES)
-        for adjacent in relations
-    ],
-)
-def test_both_neighbours_are_drawn_by_the_strategy(
-    data: st.SearchStrategy[Any], holds: Callable[[Any], bool], adjacent: Adjacency
-) -> None:
-    """The function of a strategy is not known; what all its inputs have in common is."""
-    found = drawn(data, adjacent)
-    assert len(found) > 10
-    for pair in found:
-        assert all(map(holds, pair))
-        if adjacent in (MORE, OTHER):
-            related = differ_by_one if adjacent is MORE else differ_in_one
-            assert related(*pair) or str(pair[0]) == str(pair[1])
-
-
-def test_a_predicate_finds_neighbours_of_what_is_mapped() -> None:
-    found = drawn(DIGITS.map(sorted), lambda one, other: len(one) == len(other) + 1)
-    assert all(one == sorted(one) and other == sorted(other) for one, other in found)
-
-
-def test_a_predicate_finds_neighbours_that_are_named_tuples() -> None:
-    people = [Person(age, 1) for age in range(9)]
-    assert all(type(one) is Person for pair in drawn(st.sampled_from(people), lambda *pair: True) for one in pair)
+def numbered(*values: int) -> pd.DataFrame:
+    return pd.DataFrame({"v": list(values)})
 
 
 @pytest.mark.parametrize(
@@ -152,6 +44,25 @@ def test_a_predicate_finds_neighbours_that_are_named_tuples() -> None:
         ([LONG, LONG], [LONG * IN_THE_MIDDLE, LONG * IN_THE_MIDDLE], False, False),
         ([np.array([0.1]), np.array([0.2])], [np.array([0.1 + 1e-12]), np.array([0.3])], False, False),
         ([(np.array([0.1]), 1)], [(np.array([0.1 + 1e-12]), 1)], True, False),
+        # A row is its label and its entries.
+        (frame([0, 68, 70]), frame([0, 49]), False, False),
+        (frame([0, 68, 70]), frame([0, 70]), False, True),
+        (frame([0, 68]), frame([0, 70]), True, False),
+        (frame([0, 68], [1, 2]), frame([0, 68], [1, 3]), True, False),
+        (frame([0, 68], [1, 2]), frame([5, 68], [1, 3]), False, False),
+        (frame([4, 5, 6]), frame([4, 5]), False, True),
+        (frame([4, 5, 6], range(3)), frame([4, 5], [0, 2]), False, False),
+        (frame(["a", "b"]), frame(["a"], name="day"), False, False),
+        (frame(["a", "b"]), frame(["a"]), False, True),
+        (frame([0]), frame([0.0]), True, False),
+        (numbered(1, 2, 3), numbered(1, 3), False, True),
+        (numbered(1, 2, 3), numbered(1, 2, 3).drop(1), False, True),
+        (numbered(1, 2, 3), frame([1, 2], [2, 3]), False, True),
+        (numbered(1, 1), numbered(1, 2), True, False),
+        (numbered(1, 2, 3).rename_axis("day"), numbered(1, 3).rename_axis("day"), False, False),
+        (numbered(1, 1).set_axis(range(1, 3)), numbered(1, 2), False, False),
+        (pd.DataFrame(index=range(3)), pd.DataFrame(index=range(2)), False, True),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), pd.DataFrame([[1, 3]], columns=["a", "a"]), True, False),
     ],
 )
 def test_datasets_that_differ_in_one_record(one: Any, other: Any, one_changed: bool, one_more: bool) -> None:

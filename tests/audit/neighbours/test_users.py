@@ -6,13 +6,13 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, change_one, check
 from subnormal.audit.neighbours.datasets import users_of
 from subnormal.audit.neighbours.relations import Adjacency, pairs
 from tests.support.checked_functions import lap
+from tests.support.draws import drawn
 
 Dataset = list[tuple[str, int]]
 RECORDS = list(product("ab", (0, 1)))
@@ -57,16 +57,11 @@ def test_every_two_small_datasets_are_neighbours_as_the_definition_says(
     "relation", [add_or_remove(by="user"), change_one(by="user"), add_or_remove(by="user", at_most=2)]
 )
 def test_pairs_are_neighbours_of_the_domain_and_users_have_several_records(relation: Adjacency) -> None:
-    sizes = set()
-
-    @settings(max_examples=300, suppress_health_check=list(HealthCheck))
-    @given(pairs(ORDERS, relation))
-    def drawn(pair: tuple[Any, Any]) -> None:
+    found = drawn(pairs(ORDERS, relation), 300)
+    for pair in found:
         assert relation.holds(*pair)
         assert all(len(orders) <= 8 and all(set(one) == {"user", "sum"} for one in orders) for orders in pair)
-        sizes.add(len(pair[0]) - len(pair[1]))
-
-    drawn()
+    sizes = {len(one) - len(other) for one, other in found}
     assert {-2, -1, 1, 2} <= sizes
     assert (max(sizes) > 2) == ("at_most" not in repr(relation))
 
@@ -74,14 +69,8 @@ def test_pairs_are_neighbours_of_the_domain_and_users_have_several_records(relat
 def test_frames_and_objects_have_users() -> None:
     pandas = pytest.importorskip("pandas")
     frames = ORDERS.map(lambda orders: pandas.DataFrame(orders, columns=["user", "sum"]))
-    relation = add_or_remove(by="user")
-
-    @settings(max_examples=50, suppress_health_check=list(HealthCheck))
-    @given(pairs(frames, relation))
-    def drawn(pair: tuple[Any, Any]) -> None:
-        assert abs(pair[0]["user"].nunique() - pair[1]["user"].nunique()) == 1
-
-    drawn()
+    found = drawn(pairs(frames, add_or_remove(by="user")), 50)
+    assert {abs(one["user"].nunique() - other["user"].nunique()) for one, other in found} == {1}
 
     @dataclass
     class Order:

@@ -11,9 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from subnormal.audit.model import Verdict
+from subnormal import Claim, Verdict, Zcdp
 from subnormal.audit.statistics import binomial, curve_band
-from subnormal.mechanisms.privacy import Claim, Zcdp
 
 ALPHA = 1e-6
 SEEDS = 200

@@ -122,8 +122,7 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_the_worlds_of_every_attack_can_be_pasted(attack: Any) -> None:
     for data in attack.worlds():
-        text = literal(data)
-        assert text is not None
+        text: Any = literal(data)
         assert len(text) < 300
         assert same(pasted(data), data)
 
@@ -274,8 +273,7 @@ def test_a_class_that_cannot_be_imported_is_named_in_a_comment() -> None:
     class Local:
         number: int
 
-    found = expression(Local(3))
-    assert found is not None
+    found: Any = expression(Local(3))
     assert found.text == "Local(number=3)"
     assert found.imports[0].startswith("# Local must be imported")
 

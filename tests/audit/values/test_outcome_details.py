@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from subnormal import assert_private
-from subnormal.audit.check.assertion import NotPrivateError
+from subnormal import NotPrivateError, assert_private
 from subnormal.audit.check.trial import Watched
 from subnormal.audit.values.outcomes import as_outcome
 from subnormal.mechanisms.core.outcome_identity import identity

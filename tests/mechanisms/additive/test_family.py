@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal.audit.neighbours.relations import within
+from subnormal import Claim, Zcdp, within
 from subnormal.mechanisms.additive.family import (
     GAUSSIAN,
     LAPLACE,
@@ -20,7 +20,6 @@ from subnormal.mechanisms.additive.family import (
     laplace_claim,
 )
 from subnormal.mechanisms.additive.float_sums import sequential
-from subnormal.mechanisms.privacy import Claim, Zcdp
 from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_bernoulli_trials
 from tests.mechanisms.gaussian import test_exact as test_gaussian_exact
 from tests.mechanisms.gaussian import test_low_precision, test_ziggurat

@@ -14,16 +14,15 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
+from subnormal import Claim, Verdict
 from subnormal.attacks.core.events import OneOf
 from subnormal.attacks.core.outcome_paths import paths
 from subnormal.audit.evidence import event_search, exact, exhaustive
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.law import Law, Powers, exact_law
 from subnormal.mechanisms.core.law_alignment import pair
 from subnormal.mechanisms.core.mechanism import Refused, Trace
 from subnormal.mechanisms.core.outcome_identity import identity
-from subnormal.mechanisms.privacy import Claim
 
 
 class Answer(IntEnum):

@@ -8,23 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.attacks.catalogue import attack
+from subnormal import Gdp, Verdict, attack, member
 from subnormal.attacks.dp_sgd.scaled_noise import batch_clipping, microbatch_noise
 from subnormal.attacks.dp_sgd.shuffling import shuffling
 from subnormal.audit.composition.leak_growth import both_directions
 from subnormal.audit.evidence import exact
-from subnormal.audit.model import Verdict
-from subnormal.mechanisms.curves import Gdp
 from subnormal.mechanisms.dp_sgd.accounting import accountant_claim
 from subnormal.mechanisms.dp_sgd.exact import EXACT
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, adjacent
-from subnormal.mechanisms.dp_sgd.flawed_steps import (
-    BATCH_CLIPPING,
-    SHUFFLED,
-    clipped_in_float16,
-    mean_of_actual_batch,
-)
-from subnormal.mechanisms.families import member
+from subnormal.mechanisms.dp_sgd.flawed_steps import BATCH_CLIPPING, SHUFFLED, clipped_in_float16, mean_of_actual_batch
 from tests.support.walks import evidence
 
 
@@ -102,6 +94,5 @@ def test_how_many_of_a_thousand_steps_prove_it(name: str, needed: int) -> None:
     of = attack(name, multiplier=16.0)
     told = accountant_claim(16.0, of.parameters.rate, 1_000, 1e-5)
     for mechanism, expected in ((member(of.breaks[0]), needed), (EXACT, None)):
-        subject = both_directions(name, mechanism, of, 2_000)
-        assert subject is not None
+        subject: Any = both_directions(name, mechanism, of, 2_000)
         assert subject.runs_beyond(told, 1_000) == expected

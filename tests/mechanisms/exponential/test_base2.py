@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Eta, Verdict
 from subnormal.audit.evidence import exact
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import family, member
-from subnormal.mechanisms.privacy import Eta
 from tests.support.walks import law_of
 
 ETAS = [Eta(1, 1, 1), Eta(3, 2, 1), Eta(5, 3, 2), Eta(1, 2, 3)]

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.attacks.catalogue import attack
+from subnormal import attack, member
 from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.privacy import Eta, selection_claim, selection_eta
 
 DATA = np.array([0, 3, 1, 1, 2])
@@ -67,17 +66,15 @@ def test_a_chosen_rate_keeps_its_claim_with_equality() -> None:
     parameters = ExponentialParameters(1.0, Limits(0, 2, 1 << 12))
     data_in, data_out = np.ones(1 << 12, dtype=np.int64), np.full(1 << 12, 2)
     data_in[0], data_out[0] = 1, 0
-    law = made.law
-    assert law is not None
+    law: Any = made.law
     ratio = law(data_out, parameters).probability(0)[0] / law(data_in, parameters).probability(0)[0]
     assert Fraction(399, 100) < ratio < 4 == 1 / eta.base**2
 
 
 def test_the_law_of_traces_has_the_precision_that_was_chosen() -> None:
-    made = of("exponential-base2@eta=1/2,precision=empirical")
+    made: Any = of("exponential-base2@eta=1/2,precision=empirical")
     precision = base2.empirical_precision(Eta(1, 1, 1), PARAMETERS.limits)
     assert precision < base2.theoretical_precision(Eta(1, 1, 1), PARAMETERS.limits)
-    assert made.trace_law is not None
     traces = [atom[1] for atom in made.trace_law(DATA, PARAMETERS).atoms if isinstance(atom, tuple)]
     assert [trace.bits for trace in traces] == [precision * trace.tries for trace in traces]
     assert traces
@@ -85,8 +82,7 @@ def test_the_law_of_traces_has_the_precision_that_was_chosen() -> None:
 
 def test_more_tries_promise_a_smaller_delta_of_their_own() -> None:
     for name, tries in (("exponential-base2@tries=3", 3), ("exponential-base2@eta=1/2,tries=20", 20)):
-        made = of(name)
-        assert made.trace_claim is not None
+        made: Any = of(name)
         claim = made.trace_claim(PARAMETERS, DATA, DATA)
         assert (claim.epsilon, claim.delta) == (made.claim(PARAMETERS, DATA, DATA).epsilon, 2.0**-tries)
     assert of("exponential-base2@eta=1/2").trace_claim is None

@@ -174,8 +174,7 @@ def test_the_outcomes_that_matter_are_found_in_rows(size: int) -> None:
         utilities = far.copy()
         utilities[list(places)] = rng.integers(2, limit, len(places))
         utilities[places[-1]] = 2
-        found = that_matter(float_weights.Weighing.of(utilities, scale, True))
-        assert found is not None
+        found: Any = that_matter(float_weights.Weighing.of(utilities, scale, True))
         assert found.tolist() == (utilities <= limit).nonzero()[0].tolist()
     assert that_matter(float_weights.Weighing.of(np.zeros(70_001, dtype=np.int64), scale, True)) is None
 

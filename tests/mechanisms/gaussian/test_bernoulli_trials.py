@@ -62,7 +62,6 @@ def test_steps_bound_the_magnitude_and_give_it_where_the_first_candidate_is_kept
 
 
 def test_noise_of_many_steps_is_not_sampled() -> None:
-    runs = member("gaussian-textbook").runs
-    assert runs is not None
+    runs: Any = member("gaussian-textbook").runs
     assert runs(0, PARAMETERS) > 0
     assert not runs(0, GaussianParameters(sigma=1.0, delta=1e-6, grid=-11, lower=-1.0, upper=1.0))

@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 
+from subnormal import Claim, Eta, Verdict, member
 from subnormal.audit.evidence import exact, exhaustive
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism, Trace
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_trials
 from subnormal.mechanisms.laplace import exact as laplace_exact
-from subnormal.mechanisms.privacy import Claim, Eta
 from tests.support.walks import assert_between, laplace_members_at, law_of, one_draw, traces
 
 AnyMechanism = Mechanism[Any, Any, Any]
@@ -33,8 +31,7 @@ def check_law(mechanism: AnyMechanism) -> None:
             with laplace_members_at(eta):
                 walked = exhaustive.law(partial(one_draw, mechanism, data, PARAMETERS), DEPTH)
             assert_between(walked, laplace_exact.law(data, eta, **PARAMETERS.grid_and_bounds()), rest=1 / 4)
-    exact_twin = member("laplace-exact").law
-    assert exact_twin is not None
+    exact_twin: Any = member("laplace-exact").law
     parameters = LaplaceParameters(epsilon=0.3, sensitivity=2.5)
     assert law_of(mechanism, 1.25, parameters).low == exact_twin(1.25, parameters).low
 
@@ -66,7 +63,6 @@ def test_pairs_that_only_a_neighbour_has_are_impossible() -> None:
 
 
 def test_noise_of_many_steps_is_not_sampled() -> None:
-    runs = member("laplace-textbook").runs
-    assert runs is not None
+    runs: Any = member("laplace-textbook").runs
     assert runs(0, LaplaceParameters(epsilon=0.1)) > 0
     assert not runs(0, LaplaceParameters(epsilon=0.1, grid=-20, lower=-1, upper=1))

@@ -13,12 +13,7 @@ from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import BitSource, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.laplace import correctly_rounded
-from subnormal.mechanisms.laplace.correctly_rounded import (
-    float16_law,
-    magnitudes,
-    noise,
-    top_place,
-)
+from subnormal.mechanisms.laplace.correctly_rounded import float16_law, magnitudes, noise, top_place
 from tests.support.walks import law_of
 
 AnyMechanism = Mechanism[Any, Any, Any]

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Claim, Eta, Verdict, member
 from subnormal.audit.evidence import exact
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import exact as laplace_exact
-from subnormal.mechanisms.privacy import Claim, Eta
 from tests.support.region_sums import get_sum
 from tests.support.walks import assert_within_the_law, law_of
 

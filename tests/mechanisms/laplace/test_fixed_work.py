@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Claim, Eta, Verdict, member
 from subnormal.audit.evidence import exact, exhaustive
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.core.mechanism import Mechanism, Trace
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.laplace import bernoulli_trials as laplace_bernoulli_trials
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.laplace import fixed_work
-from subnormal.mechanisms.privacy import Claim, Eta
 from tests.support.walks import laplace_members_at, law_of, one_draw, traces
 
 AnyMechanism = Mechanism[Any, Any, Any]

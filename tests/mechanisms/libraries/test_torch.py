@@ -91,7 +91,6 @@ def test_normals_of_more_bits_have_no_law(monkeypatch: pytest.MonkeyPatch) -> No
     """Of a PyTorch that computes in float32, the members take no data."""
     monkeypatch.setattr(libraries_torch, "enumerable", lambda float_type: False)
     mechanism: Any = member("torch-normal-bfloat16") if installed(libraries_torch.PACKAGE) else libraries_torch.BFLOAT16
-    assert mechanism.takes is not None
     assert not mechanism.takes(0.0, PARAMETERS)
     libraries_torch.every_normal.cache_clear()
     with pytest.raises(NoLawError, match="48 bits"):

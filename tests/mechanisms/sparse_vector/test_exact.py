@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Claim, Eta, member
 from subnormal.mechanisms.bits import scripted_bits
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import member
-from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.sparse_vector import exact as sparse_vector_exact
 from subnormal.mechanisms.sparse_vector.exact import EXACT, WITH_GAP, Setting
 from subnormal.mechanisms.sparse_vector.family import SparseVectorParameters, on_grid

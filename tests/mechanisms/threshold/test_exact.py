@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from subnormal import Claim, Eta, Verdict, member
 from subnormal.audit.evidence import exact, exhaustive
-from subnormal.audit.model import Verdict
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import member
-from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers import discrete_gaussian, discrete_laplace, lazy_digits
 from subnormal.mechanisms.threshold import exact as threshold_exact
 from subnormal.mechanisms.threshold import family as threshold_family

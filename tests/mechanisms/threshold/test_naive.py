@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subnormal.attacks.catalogue import attack
+from subnormal import attack, member
 from subnormal.attacks.threshold.rounding_before_threshold import rounding_before_threshold
 from subnormal.attacks.threshold.uniform_floor import uniform_floor
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.mechanisms.bits import scripted_bits, seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.core.product_law import Product
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.threshold import naive as threshold_naive
 from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 from tests.support import walks

@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from subnormal import Claim, Verdict, check, law, within
 from subnormal.audit.check import document, words
-from subnormal.audit.check.check import check
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.law import search as law_search
-from subnormal.audit.laws.followed import law
-from subnormal.audit.model import Verdict
-from subnormal.audit.neighbours.relations import within
-from subnormal.mechanisms.privacy import Claim
 
 
 def respond(answer: int) -> int:

@@ -16,12 +16,11 @@ from diffprivlib import mechanisms
 from hypothesis import strategies as st
 from scipy import stats
 
-from subnormal import Claim, add_or_remove, check
+from subnormal import Claim, Verdict, add_or_remove, check
 from subnormal.audit.check.function import Function, isolated
 from subnormal.audit.check.replay.proof import SHARE, runs_needed
 from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.state import Check
-from subnormal.audit.model import Verdict
 from tests.support.replays import accused, laplace, suspected
 
 pytestmark = pytest.mark.usefixtures("own_clock")
