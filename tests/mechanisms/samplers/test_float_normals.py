@@ -24,10 +24,6 @@ from subnormal.mechanisms.samplers.float_normals import (
 SAMPLERS = [INVERSE_BFLOAT16, INVERSE_FLOAT16, INVERSE_FLOAT32, BOX_MULLER_BFLOAT16, BOX_MULLER_FLOAT16]
 
 
-def by_name(sampler: FloatNormal) -> str:
-    return f"{sampler.of_words.__name__}-{sampler.float_type}"
-
-
 def nearest(value: Fraction, digits: int) -> Fraction:
     """Return the nearest number of so many binary digits, ties to even, by rationals; no limit to exponents."""
     if value == 0:
@@ -78,7 +74,7 @@ def test_the_inverse_error_function_is_right_to_a_few_units_of_float32() -> None
     assert np.max(error) < 2.0**-17
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS, ids=by_name)
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: f"{sampler.of_words.__name__}-{sampler.float_type}")
 def test_normals_are_near_the_ideal_ones(sampler: FloatNormal) -> None:
     digits = DIGITS[sampler.float_type]
     words = np.arange(0, 1 << sampler.bits, 1 + (1 << sampler.bits) // 5000, dtype=np.uint64)

@@ -206,10 +206,6 @@ def test_a_sample_whose_coins_nobody_sees_is_not_accused(name: str, share: float
     assert not accused(sampled, of_sampling(share), pair)
 
 
-def a_little_more_noise(x: float) -> float:
-    return x + RNG.laplace(0.0, 1.0 if type(RNG) is np.random.Generator else 0.98)
-
-
 def elsewhere_beside_the_event(x: float) -> float:
     return 5.0 if 1.8 < (noisy := x + laplace()) < 2.2 and x == 0 else noisy
 
@@ -221,7 +217,7 @@ def elsewhere_in_a_rare_event(x: float) -> float:
 @pytest.mark.parametrize(
     ("function", "claim"),
     [
-        (a_little_more_noise, Claim(0.5)),
+        (lambda x: x + RNG.laplace(0.0, 1.0 if type(RNG) is np.random.Generator else 0.98), Claim(0.5)),
         (elsewhere_beside_the_event, Claim(0.5)),
         (elsewhere_in_a_rare_event, Claim(10.0, 1e-5)),
     ],
