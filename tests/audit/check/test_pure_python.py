@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
-from subnormal import Verdict, check
+from subnormal import Verdict, check, system_bits
 from subnormal.audit.check.result import Result
+from subnormal.mechanisms.families import FAMILIES, exact_members, family
 from tests.support.checked_functions import BROKEN, SOUND, Case
+from tests.support.family_cases import family_cases
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
@@ -64,3 +68,28 @@ def test_sound_functions_are_not_accused(name: str) -> None:
     result = checked(SOUND[name], seconds=0.5)
     assert result.error is None
     assert result.verdict is not Verdict.VIOLATED, result
+
+
+def examined(name: str, function: Callable[..., Any], **options: Any) -> Any:
+    of, case = family(name), family_cases()[name]
+    claim = partial(of.claim, case.parameters)
+    relation = partial(of.adjacent, case.parameters) if case.relation is None else case.relation
+    return check(function, case.data, relation, claim, **options)
+
+
+@pytest.mark.parametrize("name", [one.name for one in FAMILIES])
+def test_a_function_without_noise_is_found_unaided(name: str) -> None:
+    found = examined(name, family_cases()[name].noiseless, seconds=10)
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "stability")
+
+
+@pytest.mark.parametrize("name", [one.name for one in FAMILIES])
+def test_an_exact_member_is_not_accused(name: str) -> None:
+    member, parameters = next(iter(exact_members(family(name)))), family_cases()[name].parameters
+
+    def release(data: Any, runs: int) -> Any:
+        return member.sample(data, parameters, system_bits(), runs)
+
+    found = examined(name, release, batch=True, seconds=1, runs=2_000, alpha=ALPHA)
+    assert found.error is None
+    assert found.verdict in (Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)

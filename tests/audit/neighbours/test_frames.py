@@ -13,7 +13,7 @@ from hypothesis.extra.pandas import column, data_frames, indexes, range_indexes,
 from subnormal import Claim, add_or_remove, change_one, check, within
 from subnormal.audit.neighbours.datasets import is_numbered, spliced
 from subnormal.audit.neighbours.relations import Adjacency, pairs
-from tests.audit.neighbours.test_relations import numbered
+from tests.audit.neighbours.test_numbers import numbered
 from tests.support.draws import drawn
 
 DIGIT = column("v", elements=st.integers(0, 1), dtype=int)

@@ -15,7 +15,7 @@ from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers import float_uniforms
-from tests.mechanisms.exponential import test_gumbel_max_naive, test_permute_and_flip
+from tests.mechanisms.exponential import test_naive, test_permute_and_flip
 from tests.mechanisms.libraries import test_ml_dtypes
 from tests.support.family_cases import EPSILON, VECTORS, FamilyCases
 from tests.support.walks import assert_within_the_law, one_draw
@@ -153,7 +153,7 @@ CASES = {
             "exponential-base2-precision-on-demand": pairs_by_every_string,
             "exponential-exact": exact_by_every_string,
             "exponential-exact-base-e": exact_by_every_string,
-            "noisy-max-naive-float32": test_gumbel_max_naive.check_law,
+            "noisy-max-naive-float32": test_naive.check_law,
             "permute-and-flip": test_permute_and_flip.check_law,
         },
         bounds=bounds,

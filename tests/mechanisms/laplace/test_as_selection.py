@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import Eta
 from subnormal.mechanisms.additive.family import LaplaceParameters
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
-from subnormal.mechanisms.privacy import Eta
 from tests.support.walks import assert_within_the_law
 
 MEMBER = laplace_as_selection.BASE2
