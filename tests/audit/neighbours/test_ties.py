@@ -15,6 +15,7 @@ from subnormal.audit.neighbours.choice_edits import with_ties
 from subnormal.audit.neighbours.relations import add_or_remove, change_one, pairs, within
 from tests.support.draws import drawn
 
+EXAMPLES = 100
 NUMBERS = st.lists(st.integers(-100, 100), max_size=12)
 
 
@@ -51,7 +52,7 @@ def test_lists_of_equal_entries_are_drawn_up_to_the_longest(
     strategy: st.SearchStrategy[Any], longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice_edits, "OFTEN", 1)
-    seen = drawn(with_ties(strategy), 150)
+    seen = drawn(with_ties(strategy), EXAMPLES)
     lists = [records(one) for one in seen if one is not None]
     assert any(len(set(one)) == 1 and len(one) == longest for one in lists)
     assert any(len(set(one)) == 2 and one.count(one[-1]) == 1 and len(one) > 4 for one in lists)
@@ -71,13 +72,13 @@ def test_rows_are_alike_in_one_column_and_differ_in_others() -> None:
 
 
 def test_most_lists_are_drawn_entry_by_entry() -> None:
-    lists = drawn(with_ties(NUMBERS), 150)
+    lists = drawn(with_ties(NUMBERS), EXAMPLES)
     assert len(lists) / 2 < sum(len(set(one)) == len(one) or len(set(one)) > 2 for one in lists) < len(lists)
 
 
 def test_equal_entries_are_no_shared_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice_edits, "OFTEN", 1)
-    lists = drawn(with_ties(st.lists(st.lists(st.integers()), min_size=9, max_size=9)), 150)
+    lists = drawn(with_ties(st.lists(st.lists(st.integers()), min_size=9, max_size=9)), EXAMPLES)
     assert lists
     assert all(len(set(map(id, one))) == 9 for one in lists)
 
@@ -107,7 +108,7 @@ def test_neighbours_within_a_distance_move_in_every_way_by_all_of_it(
     tied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice_edits, "OFTEN", 1 if tied else 1 << 30)
-    moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 800)]
+    moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 400)]
     assert all(max(map(abs, steps)) <= 7 for steps in moved if steps)
     for name, is_so in MOVES.items():
         assert any(is_so(steps) and max(map(abs, steps)) == 7 for steps in moved if len(steps) > 3), name
@@ -118,7 +119,7 @@ def test_what_moves_together_keeps_the_distance_of_another_norm(norm: Any, share
     vectors = st.lists(st.floats(-100, 100), min_size=4, max_size=4)
     steps = [
         [abs(other - one) for one, other in zip(*pair, strict=True)]
-        for pair in drawn(pairs(vectors, within(8.0, norm)), 150)
+        for pair in drawn(pairs(vectors, within(8.0, norm)), EXAMPLES)
     ]
     assert any(all(share / 2 < step <= share for step in one) for one in steps)
 
@@ -149,7 +150,7 @@ RISING = rising()
 )
 def test_a_float_is_close_to_the_one_before_it_now_and_then(strategy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice_edits, "OFTEN", 1)
-    seen = drawn(with_ties(strategy), 150)
+    seen = drawn(with_ties(strategy), EXAMPLES)
     assert strategy is not RISING or all(-1e18 <= low < high <= 1e18 for low, high in seen)
     ulps = {abs(high - low) / math.ulp(low) for low, high in seen}
     assert any(0 < far <= 16 for far in ulps)
