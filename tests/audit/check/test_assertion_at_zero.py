@@ -18,7 +18,7 @@ from subnormal.audit.check.score import runs_needed
 from tests.support.checks import sequential_of
 
 ALPHA = 1e-6
-RUNS = 2_000
+RUNS = 4_000
 TRAINING = RUNS // 4
 
 Release = Callable[[Any], Any]

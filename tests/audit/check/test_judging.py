@@ -73,19 +73,6 @@ def test_a_loss_below_the_claim_leads_the_search() -> None:
     assert -3.0 <= none < -2.5 < large < 0
 
 
-def test_growth_that_chance_explains_promises_nothing() -> None:
-    """Otherwise the search follows, and the race keeps, the pairs whose few rare outcomes fell well."""
-    assert Candidate(Claim(1.0), OneOf((1,)), 0.02, -0.5).expected_log_wealth == -0.5
-    assert Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5).expected_log_wealth == 20
-
-
-def test_a_score_that_a_second_look_does_not_confirm_falls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first look says 20 nats in 1,000 runs; the second one, on runs of its own, says that the loss is 0."""
-    monkeypatch.setattr(Runs, "screened", lambda *_, **__: [Candidate(Claim(1.0), OneOf((1,)), 0.02, 0.5)])
-    with isolated(1):
-        assert -1 <= runs_of(lambda bit: randomized_response(bit, 0.0)).screening_score((0, 1)) < -0.5
-
-
 def test_a_second_look_goes_on_while_its_wealth_grows() -> None:
     """128 runs of a loss of 2 against 1.7 show little; some thousands of them convict."""
     with isolated(1):
@@ -124,16 +111,6 @@ def test_a_first_look_keeps_the_regression_beside_the_strongest_event() -> None:
     assert all(isinstance(event, Learned) and len(event.terms) > 1 for event in last)
     assert sum(look[-1].growth > 0 for look in looks) >= 6
     assert sum(len(look) > 1 for look in looks) >= 2
-
-
-def test_of_losses_below_the_claim_those_of_inputs_that_differ_more_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few runs cannot tell such pairs apart. A loss above the claim is before all others."""
-    one, wide, near, loud = ([0] * 16, [0] * 15 + [1]), ([0] * 16, [1] * 16), ([1] * 16, [0] * 16), ([0], [1])
-    promises = {str(one): -0.6, str(wide): -0.8, str(near): -0.01, str(loud): 0.001}
-    monkeypatch.setattr(Runs, "_expected_log_wealth", lambda self, pair, *_: promises[str(pair)])
-    runs = runs_of(len, quickest=1e-6)
-    assert runs.successive_halving([one, wide]) == [wide]
-    assert runs.successive_halving([one, wide, near, loud]) == [loud]
 
 
 @pytest.mark.parametrize("order", [[(0, 1), (2, 3)], [(2, 3), (0, 1)]], ids=str)

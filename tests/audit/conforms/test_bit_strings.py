@@ -245,14 +245,6 @@ def test_an_exception_is_an_outcome_of_the_law() -> None:
     assert result.verdict is Verdict.VIOLATED
 
 
-def test_a_sampler_that_always_raises_is_an_error() -> None:
-    def broken(data: int, bits: BitSource) -> int:
-        raise OSError("no entropy")
-
-    with pytest.raises(ValueError, match="every run at 0 raised"):
-        conforms(broken, st.just(0), law=halves, runs=64)
-
-
 def cut(masses: list[int], rest: int) -> Law[int]:
     """Return the law of strings that lead to 0, 1, … so often in 16, where `rest` strings are not decided."""
     return Law(
