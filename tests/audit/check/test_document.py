@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
 def result(request: pytest.FixtureRequest) -> Result:
     function, claim = CASES[request.param]
     with work_counted():
-        found = check(function, LISTS, add_or_remove(), claim, seconds=8)
+        found = check(function, LISTS, add_or_remove(), claim, seconds=4)
     assert found.stage == request.param
     return found
 

@@ -49,7 +49,7 @@ def test_long_inputs_that_differ_in_the_middle_are_told_apart() -> None:
 
 def drawn(data: Any, relation: Any) -> list[tuple[Any, Any]]:
     pairs: list[tuple[Any, Any]] = []
-    search(relation.pairs(data), lambda pair: pairs.append(pair) or 0.0, seed=1, seconds=20, examples=60)  # type: ignore[func-returns-value]
+    search(relation.pairs(data), lambda pair: pairs.append(pair) or 0.0, seed=1, seconds=20, examples=30)  # type: ignore[func-returns-value]
     return pairs
 
 
