@@ -215,23 +215,6 @@ def test_members_pay_for_every_coordinate(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen[6] == gaussian_exact.member_sigma(parameters, 3) > 1
 
 
-def test_equal_exponents_prove_nothing_for_other_rates_bounds_or_constants() -> None:
-    def verdict(one: Law[Any], other: Law[Any], epsilon: float) -> Verdict:
-        return exact.compare(one, other, Claim(epsilon)).verdict
-
-    half, third = (laplace_exact.law(0, Fraction(scale), lower=-3, upper=3) for scale in (2, 3))
-    assert verdict(half, third, 0.1) is Verdict.VIOLATED
-    assert verdict(half, laplace_exact.law(0, Fraction(2), lower=-2, upper=4), 5.0) is Verdict.VIOLATED
-    assert half.powers is not None
-    exchanged = Powers(half.powers.rate, half.powers.exponents, 1 - half.powers.constants)
-    weights = [1, 1, 1, 4, 1, 1, 1]
-    other = exact_law(half.atoms, range(1, 8), weights, 10)
-    assert (
-        verdict(half, Law(other.atoms, other.ends, weights, weights, 10, Fraction(0), exchanged), 0.01)
-        is Verdict.VIOLATED
-    )
-
-
 def test_exponents_that_contradict_the_bounds_acquit_nobody() -> None:
     def law(weights: list[int], exponents: list[int], rest: Fraction = Fraction(0)) -> Law[Any]:
         powers = Powers(Fraction(1, 10), np.array(exponents), np.array([0, 0]))
