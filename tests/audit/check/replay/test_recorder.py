@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from subnormal.audit.check.function import Function
 from subnormal.audit.check.replay.recorder import Recorder
@@ -31,16 +30,6 @@ def replayed(function: Callable[[Any], Any], data: tuple[Any, Any] = (0.0, 1.0),
     with recording(function) as recorder:
         first = recorder.run(data[0])
         return first, recorder.run(data[1], first, **changes)
-
-
-def test_noise_is_the_same_and_its_locations_and_scales_are_those_of_the_input() -> None:
-    first, second = replayed(lambda x: np.random.normal([x, 2.0], [1.0, 3.0]).tolist())
-    assert second.difference is None
-    assert second.noise == pytest.approx(first.noise)
-    assert second.outcome == pytest.approx((first.outcome[0] + 1, first.outcome[1]))
-    assert [run.calls[0].locations.tolist() for run in (first, second)] == [[0.0, 2.0], [1.0, 2.0]]
-    assert [run.scales.tolist() for run in (first, second)] == [[1.0, 3.0]] * 2
-    assert replayed(lambda x: random.random())[0].noise.tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -74,19 +63,6 @@ def test_what_a_function_is_given_has_the_type_and_the_shape_that_it_always_has(
         recorder.run(1.0, first)
         recorder.run(1.0, first, {0: np.ones(first.noise.size)})
     assert seen == [expected] * 3
-
-
-def test_what_a_function_writes_into_noise_is_not_replayed() -> None:
-    def function(x: float) -> Any:
-        noise = np.random.laplace(size=2)
-        drawn = noise.tolist()
-        noise *= 0
-        return drawn
-
-    first, second = replayed(function)
-    assert first.outcome == second.outcome
-    assert first.noise == pytest.approx(second.noise)
-    assert first.noise.all()
 
 
 @pytest.mark.parametrize(
@@ -144,16 +120,6 @@ def test_a_choice_among_lists_of_different_lengths_is_replayed() -> None:
         assert second.difference is None
 
 
-def test_a_shift_moves_noise() -> None:
-    def function(x: float) -> list[float]:
-        return [x + np.random.laplace(0.0, 2.0), x + random.gauss(0.0, 3.0), *np.random.laplace(x, 1.0, (2, 2)).ravel()]
-
-    first, shifted = replayed(function, (1.0, 1.0), shifts={0: np.array([0.5]), 2: np.array([0.0, 0.0, 7.0, 0.0])})
-    moved = np.array(shifted.outcome) - np.array(first.outcome)
-    assert moved.tolist() == pytest.approx([0.5, 0.0, 0.0, 0.0, 7.0, 0.0])
-    assert (shifted.noise - first.noise).tolist() == pytest.approx(moved.tolist())
-
-
 @pytest.mark.parametrize(("shift", "moved"), [(0.6, 1), (-0.6, -1), (2.0, 2)])
 def test_integers_are_shifted_by_integers(shift: float, moved: int) -> None:
     from diffprivlib.mechanisms import Geometric
@@ -162,11 +128,6 @@ def test_integers_are_shifted_by_integers(shift: float, moved: int) -> None:
     first, second = replayed(lambda x: mechanism.randomise(int(x)), (3.0, 3.0), shifts={0: np.array([shift])})
     assert second.outcome == first.outcome + moved
     assert type(second.outcome) is int
-
-
-def test_what_a_primitive_calls_is_its_own() -> None:
-    first, _ = replayed(lambda x: x + stats.laplace.rvs(scale=2.0))
-    assert [str(call.primitive) for call in first.calls] == ["scipy.stats._continuous_distns.laplace_gen.rvs"]
 
 
 def test_calls_outside_a_run_are_passed_on() -> None:
