@@ -1,4 +1,4 @@
-"""The layout: small folders, one name for each module, members that are where their family says."""
+"""The layout: small folders, one name for each module; docstrings name every error that is raised."""
 
 import ast
 import json

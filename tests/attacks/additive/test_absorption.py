@@ -1,4 +1,4 @@
-"""Absorption: neighbouring counts never share an output of float64 noise, and always share those of integer noise."""
+"""Absorption: counts never share an output of float64 noise, and always those of integer noise; and coarse noise."""
 
 from fractions import Fraction
 from typing import Any

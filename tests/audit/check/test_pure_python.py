@@ -1,4 +1,4 @@
-"""Functions of ten lines: the broken ones are found from their domain and claim alone, sound ones are not accused."""
+"""Functions of ten lines and our families: what is broken is found from domain and claim alone, and nothing else is."""
 
 from __future__ import annotations
 

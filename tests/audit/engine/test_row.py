@@ -1,4 +1,4 @@
-"""Rows: what may be examined at all, and what goes wrong in one row only."""
+"""Rows: which attacks meet which members, what may be examined, and what goes wrong in one row only."""
 
 import dataclasses
 from typing import Any

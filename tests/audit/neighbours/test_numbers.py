@@ -1,4 +1,4 @@
-"""Neighbours of numbers, of vectors and of inputs with keys are drawn at once."""
+"""Neighbours of numbers are drawn at once; datasets that differ in one record, or by one."""
 
 from __future__ import annotations
 

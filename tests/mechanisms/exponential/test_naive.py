@@ -1,4 +1,4 @@
-"""The naive twin is what people write: sequential sums in its own float type, and nothing repaired."""
+"""The naive twin is what people write; noisy max in floats, its law against every string of bits."""
 
 import math
 from collections import Counter

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subnormal import member
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.bits import scripted_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.families import member
 from subnormal.mechanisms.samplers.float_normals import (
     BOX_MULLER_BFLOAT16,
     BOX_MULLER_FLOAT16,
