@@ -1,4 +1,4 @@
-"""No row of `run --all` takes more than 2 GB or a minute alone; the worst pairs are at least as bad as the attacks.
+"""No row of `run --all` takes more than 2 GB or a minute alone; worst pairs are at least as bad as the attacks."""
 
 from dataclasses import replace
 from functools import cache
