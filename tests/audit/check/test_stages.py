@@ -152,7 +152,7 @@ def test_the_error_of_a_violation_is_named() -> None:
         (np.random, None),
         (random, None),
     ],
-    ids=str,
+    ids=range(7),
 )
 def test_noise_that_is_the_same_in_every_process_is_named(generator: Any, seed: str | None) -> None:
     draw = generator.random
