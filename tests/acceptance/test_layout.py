@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.structure import import_cycles
 from subnormal.mechanisms.families import FAMILIES
+from tests.conftest import LONG
 from tests.support.paths import ROOT
 from tests.support.processes import run
 
@@ -197,3 +198,11 @@ def test_an_error_that_its_function_catches_needs_no_name() -> None:
     )
     assert unnamed(source.replace("{}", "(KeyError, ValueError)")) == []
     assert unnamed(source.replace("{}", "KeyError")) == ["line 1: f raises ValueError"]
+
+
+def test_the_list_of_long_tests_names_tests_that_are_there() -> None:
+    """One that is renamed would come back to `make test` unseen."""
+    named = {line.partition("[")[0].partition("::")[::2] for line in LONG.read_text().splitlines() if "::test_" in line}
+    assert len(named) > 100
+    gone = [one for one in named if not (file := ROOT / one[0]).exists() or f"def {one[1]}(" not in file.read_text()]
+    assert gone == []
