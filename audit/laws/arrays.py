@@ -16,7 +16,7 @@ import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
 from subnormal.audit.laws.extremes import extreme
-from subnormal.audit.laws.lazy import is_lazy
+from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import Path
 
 IN_ORDER = 8  # numbers, of which numpy adds fewer one after the other
@@ -114,6 +114,13 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
         return ufunc(*values)
     made = operation(*values)
     return made.of_type(np.float64) if is_lazy(made) else made
+
+
+def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    return operate(self.path, ufunc, method, inputs, options)
+
+
+Lazy.__array_ufunc__ = _of_numbers  # type: ignore[attr-defined]  # what numpy does with numbers beside its own
 
 
 def _reduced(path: Path, operation: Callable[..., Any], values: Any, options: dict[str, Any]) -> Any:

@@ -103,12 +103,6 @@ class Lazy:
             function(self.ends()[0])
         return made
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Return what numpy's operation makes of it."""
-        from subnormal.audit.laws.arrays import operate  # which imports this module
-
-        return operate(self.path, ufunc, method, inputs, options)
-
     # Arithmetic
 
     def __add__(self, other: Any) -> Any:

@@ -118,16 +118,15 @@ def _held(root: object) -> list[Any]:
     Those of `random` and numpy themselves are left out: `isolated` seeds them.
     """
     own = {id(random._inst), id(np.random.mtrand._rand), id(np.random.mtrand._rand._bit_generator)}
-    left = {id(one) for one in alive(GENERATORS)} - own
-    found, known, ahead = list[Any](), {id(root): root}, deque([root])  # what is known stays alive: an id is its own
+    left = {id(one): one for one in alive(GENERATORS) if id(one) not in own}  # they stay alive: an id is its own
+    found, known, ahead = list[Any](), {id(root): root}, deque([root])
     while left and ahead and len(known) < REACH:
         for one in parts_of(ahead.popleft()):
             if id(one) not in known and gc.is_tracked(one):
                 known[id(one)] = one
                 ahead.append(one)
                 if id(one) in left:
-                    left.remove(id(one))
-                    found.append(one)
+                    found.append(left.pop(id(one)))
     return found
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from subnormal.audit.check.function import Function
 from subnormal.audit.randomness.primitives import Primitive
 
+OWN = ("subnormal.audit.check", "subnormal.audit.randomness")  # modules whose lines are not the user's
 Floats = NDArray[np.float64]
 Shifts = Mapping[int, Floats]  # by the number of a call: what is added to its noise
 
@@ -185,7 +186,7 @@ def _shape(primitive: Primitive, result: Any) -> tuple[int, ...]:
 
 def _site() -> str:
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("subnormal.audit.check"):
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(OWN):
         frame = frame.f_back
     if frame is None:
         return "unknown"
