@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any
 
-from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, least_epsilon
+from hypothesis import strategies as st
+
+from subnormal.audit.claims.kind import DELTA_OR_NONE, FAILURE, Bounds, Kind, decades, least_epsilon
 from subnormal.mechanisms.numerics.interval import Interval, exp, interval, largest
 
 MOST = 6  # mechanisms: all their answers together are counted one by one
@@ -56,15 +57,9 @@ def _parallel(budgets: Budgets, delta: float) -> Bounds:
     return max(low for low, _ in every), max(up for _, up in every)
 
 
-def _budgets() -> Mapping[str, Any]:
-    from hypothesis import strategies as st
-
-    failure = st.one_of(st.just(0.0), decades(-12, -2, 1e-6))
-    one = st.tuples(decades(-6, 2, 1.0, 0.1, 100.0, 500.0), failure)
-    return {"budgets": st.lists(one, min_size=1, max_size=MOST).map(tuple), "delta": deltas(0.0)}
-
-
+BUDGET = st.tuples(decades(-6, 2, 1.0, 0.1, 100.0, 500.0), FAILURE)
+OF_BUDGETS = {"budgets": st.lists(BUDGET, min_size=1, max_size=MOST).map(tuple), "delta": DELTA_OR_NONE}
 BUDGET_KINDS = (
-    Kind("mixed-composition", "ε at δ", _budgets, _composed, exact=True),
-    Kind("parallel-composition", "ε at δ", _budgets, _parallel, exact=True),
+    Kind("mixed-composition", "ε at δ", OF_BUDGETS, _composed, exact=True),
+    Kind("parallel-composition", "ε at δ", OF_BUDGETS, _parallel, exact=True),
 )

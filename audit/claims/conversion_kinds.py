@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from subnormal.audit.claims.composed import response_epsilon
-from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, steps_count
+from subnormal.audit.claims.kind import DELTA, DELTA_OR_NONE, FAILURE, STEPS, Bounds, Kind, clipped, decades
 from subnormal.audit.claims.noise_kinds import gaussian_delta_at, gaussian_epsilon
 from subnormal.mechanisms.numerics.interval import Interval, exp, interval, largest, log, log1p, sqrt
 from subnormal.mechanisms.privacy import Zcdp
@@ -86,32 +83,13 @@ def _composition(epsilon: float, failure: float, steps: int, delta: float) -> Bo
     return response_epsilon(interval(epsilon), steps, delta, failure)
 
 
-def _rho() -> Any:
-    return decades(-10, 4, 0.5, 1.0, 1e-6)
-
-
-def _order() -> Mapping[str, Any]:
-    return {"alpha": decades(0.01, 3, 1.5, 2.0, 256.0), "tau": decades(-8, 3, 1.0), "delta": deltas()}
-
-
-def _each() -> Mapping[str, Any]:
-    from hypothesis import strategies as st
-
-    failure = st.one_of(st.just(0.0), decades(-12, -2, 1e-6))
-    return {
-        "epsilon": decades(-6, 2, 1.0, 0.1, 100.0, 500.0),
-        "failure": failure,
-        "steps": steps_count(),
-        "delta": deltas(0.0),
-    }
-
-
+RHO = decades(-10, 4, 0.5, 1.0, 1e-6)
+ORDER = {"alpha": decades(0.01, 3, 1.5, 2.0, 256.0), "tau": decades(-8, 3, 1.0), "delta": DELTA}
+EACH = {"epsilon": decades(-6, 2, 1.0, 0.1, 100.0, 500.0), "failure": FAILURE, "steps": STEPS, "delta": DELTA_OR_NONE}
 CONVERSION_KINDS = (
-    Kind("zcdp", "ε at δ", lambda: {"rho": _rho(), "delta": deltas()}, _zcdp),
-    Kind(
-        "zcdp-delta", "δ at ε", lambda: {"rho": _rho(), "epsilon": decades(-6, 4, 0.0, 1.0, 100.0, 700.0)}, _zcdp_delta
-    ),
-    Kind("renyi", "ε at δ", _order, _renyi),
-    Kind("pure-to-zcdp", "ρ", lambda: {"epsilon": decades(-6, 3, 1.0, 100.0)}, _pure_to_zcdp),
-    Kind("composition", "ε at δ", _each, _composition),
+    Kind("zcdp", "ε at δ", {"rho": RHO, "delta": DELTA}, _zcdp),
+    Kind("zcdp-delta", "δ at ε", {"rho": RHO, "epsilon": decades(-6, 4, 0.0, 1.0, 100.0, 700.0)}, _zcdp_delta),
+    Kind("renyi", "ε at δ", ORDER, _renyi),
+    Kind("pure-to-zcdp", "ρ", {"epsilon": decades(-6, 3, 1.0, 100.0)}, _pure_to_zcdp),
+    Kind("composition", "ε at δ", EACH, _composition),
 )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from subnormal.audit.claims.composed import composed
-from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, least_epsilon, steps_count
+from subnormal.audit.claims.kind import ALPHA, DELTA, STEPS, Bounds, Kind, decades, least_epsilon
 from subnormal.mechanisms.composition.composition import Composition
 from subnormal.mechanisms.composition.privacy_buckets import Masses, fill_buckets
 from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, largest, log
@@ -106,15 +104,10 @@ def _accuracy(sigma: float, alpha: float) -> Bounds:
     return max(0.0, first(0) - 1.0), float(first(1))
 
 
-def _sigma_steps_delta() -> Mapping[str, Any]:
-    return {"sigma": decades(LEAST, MOST, 1.0, 0.1, 100.0), "steps": steps_count(), "delta": deltas()}
-
-
-def _sigma_alpha() -> Mapping[str, Any]:
-    return {"sigma": decades(LEAST, MOST, 1.0), "alpha": deltas(0.05, 0.01, 1.0)}
-
-
+SIGMA = decades(LEAST, MOST, 1.0, 0.1, 100.0)
 DISCRETE_GAUSSIAN_KINDS = (
-    Kind("discrete-gaussian", "ε at δ", _sigma_steps_delta, _epsilon),
-    Kind("discrete-gaussian-accuracy", "accuracy at α", _sigma_alpha, _accuracy),
+    Kind("discrete-gaussian", "ε at δ", {"sigma": SIGMA, "steps": STEPS, "delta": DELTA}, _epsilon),
+    Kind(
+        "discrete-gaussian-accuracy", "accuracy at α", {"sigma": decades(LEAST, MOST, 1.0), "alpha": ALPHA}, _accuracy
+    ),
 )

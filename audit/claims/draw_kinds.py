@@ -6,8 +6,8 @@ A conviction here is no proof: of sound noise, one answer in 10^10 says less tha
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+
+from hypothesis import strategies as st
 
 from subnormal.audit.claims.discrete_gaussian_kinds import chance
 from subnormal.audit.claims.kind import Bounds, Kind, decades
@@ -51,13 +51,8 @@ def _is_rare(count: int, share: Interval) -> bool:
     return bool((DRAWS * divergence + log(RARE)).low >= 0)
 
 
-def _places(**rest: Any) -> Mapping[str, Any]:
-    from hypothesis import strategies as st
-
-    return {**rest, "place": st.integers(0, 9), "others": st.booleans()}
-
-
+WIDTH, PLACES = decades(-0.5, 1.5, 1.0, 3.0, 10.0), {"place": st.integers(0, 9), "others": st.booleans()}
 DRAW_KINDS = (
-    Kind("discrete-laplace-draws", "draws", lambda: _places(scale=decades(-0.5, 1.5, 1.0, 3.0, 10.0)), _laplace),
-    Kind("discrete-gaussian-draws", "draws", lambda: _places(sigma=decades(-0.5, 1.5, 1.0, 3.0, 10.0)), _gaussian),
+    Kind("discrete-laplace-draws", "draws", {"scale": WIDTH, **PLACES}, _laplace),
+    Kind("discrete-gaussian-draws", "draws", {"sigma": WIDTH, **PLACES}, _gaussian),
 )

@@ -9,14 +9,12 @@ Theorem 9). Of several steps these two datasets prove the lower bound. They need
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from subnormal.audit.claims import sampling_kinds
 from subnormal.audit.claims.composed import composed
-from subnormal.audit.claims.kind import Bounds, Kind, decades, deltas, steps_count
+from subnormal.audit.claims.kind import DELTA, DELTA_OR_NONE, STEPS, Bounds, Kind, decades
 from subnormal.audit.claims.noise_kinds import gaussian_epsilon, mu_of
 from subnormal.mechanisms.composition import closed_forms
 from subnormal.mechanisms.composition.composition import Composition
@@ -91,21 +89,14 @@ def _loss(deviations: float, sigma: float, share: float) -> float:
     )
 
 
-def _sampled(**rest: Any) -> Mapping[str, Any]:
-    records = {"sample": decades(0, 4, 1.0, 0.0, whole=True), "left_out": decades(0, 7, 1.0, 0.0, 1e9, whole=True)}
-    return {**rest, **records, "steps": steps_count()}
-
-
-def _sigma() -> Mapping[str, Any]:
-    return {**_sampled(sigma=decades(-3, 6, 1.0, 1e-3, 1e6) | decades(-1, 1)), "delta": deltas()}
-
-
+SIGMA = decades(-3, 6, 1.0, 1e-3, 1e6) | decades(-1, 1)
+SAMPLED = {
+    "sample": decades(0, 4, 1.0, 0.0, whole=True),
+    "left_out": decades(0, 7, 1.0, 0.0, 1e9, whole=True),
+    "steps": STEPS,
+}
+OF_LAPLACE = {"scale": decades(-2, 4, 1.0), **SAMPLED, "delta": DELTA_OR_NONE}
 FIXED_SAMPLE_KINDS = (
-    Kind("fixed-sample-gaussian", "ε at δ", _sigma, _gaussian),
-    Kind(
-        "fixed-sample-laplace",
-        "ε at δ",
-        lambda: {**_sampled(scale=decades(-2, 4, 1.0)), "delta": deltas(0.0)},
-        _laplace,
-    ),
+    Kind("fixed-sample-gaussian", "ε at δ", {"sigma": SIGMA, **SAMPLED, "delta": DELTA}, _gaussian),
+    Kind("fixed-sample-laplace", "ε at δ", OF_LAPLACE, _laplace),
 )

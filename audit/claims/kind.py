@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Context
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.mechanisms.numerics.interval import Interval
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 Bounds = tuple[float, float]  # low ≤ the true answer ≤ up
 
@@ -24,7 +24,7 @@ GALLOP = 16.0  # factor between its steps
 class Kind:
     """A kind of claim.
 
-    asks: the quantity, such as "ε at δ". parameters: the strategy of each parameter, built when asked.
+    asks: the quantity, such as "ε at δ". parameters: the strategy of each parameter.
     bounds(**parameters): certified bounds on the least number that is true; its docstring names the mechanism and the
     source. exact: whether the two bounds agree to about 12 digits, so that the factor of LOOSE means something; where
     not, a factor compares with a bound that may itself be loose.
@@ -32,16 +32,14 @@ class Kind:
 
     name: str
     asks: str
-    parameters: Callable[[], Mapping[str, SearchStrategy[Any]]]
+    parameters: Mapping[str, SearchStrategy[Any]]
     bounds: Callable[..., Bounds]
     exact: bool = False
 
     def strategy(self, least_delta: float = 0.0, most_epsilon: float = math.inf) -> SearchStrategy[dict[str, Any]]:
         """Return the strategy of all parameters together. No `delta` is below least_delta, no `epsilon` above
         most_epsilon."""
-        from hypothesis import strategies as st
-
-        each = dict(self.parameters())
+        each = dict(self.parameters)
         if "delta" in each and least_delta > 0:
             each["delta"] = each["delta"].filter(lambda delta: delta >= least_delta)
         if "epsilon" in each and most_epsilon < math.inf:
@@ -94,8 +92,6 @@ def decades(low: float, high: float, *edges: float, whole: bool = False) -> Sear
 
     Three significant digits, so that counterexamples can be read. whole: integers.
     """
-    from hypothesis import strategies as st
-
     drawn = st.floats(low, high).map(lambda power: of_three_digits(10**power))
     every = st.one_of(st.sampled_from(edges), drawn) if edges else drawn
     return every.map(round) if whole else every
@@ -103,15 +99,13 @@ def decades(low: float, high: float, *edges: float, whole: bool = False) -> Sear
 
 def deltas(*edges: float) -> SearchStrategy[Any]:
     """Return a strategy of δ between 0 and 1, most of them from 10^-15 to 10^-1, some down to 10^-300."""
-    from hypothesis import strategies as st
-
     usual = st.floats(1, 15).map(lambda power: of_three_digits(10**-power))
     tiny = st.floats(15, 300).map(lambda power: of_three_digits(10**-power))
     return st.one_of(st.sampled_from([1e-5, 1e-6, 1e-9, 0.5, *edges]), usual, usual, usual, tiny)
 
 
-def steps_count() -> SearchStrategy[Any]:
-    """Return a strategy of numbers of steps, from 1 to 10^9."""
-    from hypothesis import strategies as st
-
-    return st.one_of(st.just(1), st.integers(1, 100), decades(0, 9, 1e9, whole=True))
+STEPS = st.one_of(st.just(1), st.integers(1, 100), decades(0, 9, 1e9, whole=True))
+DELTA, DELTA_OR_NONE = deltas(), deltas(0.0)
+ALPHA = deltas(0.05, 0.01, 1.0)  # the chance that an accuracy is missed
+WIDTH = decades(-3, 6, 1e-3, 1.0, 1e6)  # of noise
+FAILURE = st.one_of(st.just(0.0), decades(-12, -2, 1e-6))

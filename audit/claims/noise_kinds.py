@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from subnormal.audit.claims.composed import composed, response_epsilon
-from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, least_epsilon, steps_count
+from subnormal.audit.claims.kind import (
+    ALPHA,
+    DELTA,
+    DELTA_OR_NONE,
+    STEPS,
+    WIDTH,
+    Bounds,
+    Kind,
+    clipped,
+    decades,
+    least_epsilon,
+)
 from subnormal.mechanisms.composition import closed_forms
 from subnormal.mechanisms.numerics.interval import (
     Interval,
@@ -120,35 +129,20 @@ def _discrete_laplace_accuracy(scale: float, alpha: float) -> Bounds:
     return max(0.0, low - 1.0), max(0.0, float(up))
 
 
-def _sigma() -> Mapping[str, Any]:
-    return {"sigma": decades(-3, 6, 1e-3, 1.0, 1e6)}
-
-
-def _scale_steps_delta() -> Mapping[str, Any]:
-    return {"scale": decades(-3, 6, 1e-3, 1.0, 1e6), "steps": steps_count(), "delta": deltas(0.0)}
-
-
-def _alpha(width: str) -> Mapping[str, Any]:
-    return {width: decades(-3, 6, 1.0), "alpha": deltas(0.05, 0.01, 1.0)}
-
-
-def _sigma_steps_epsilon() -> Mapping[str, Any]:
-    return {**_sigma(), "steps": steps_count(), "epsilon": decades(-6, 6, 0.0, 1.0, 100.0, 700.0)}
-
-
-def _scale_threshold(**edges: Any) -> Mapping[str, Any]:
-    return {"scale": decades(-2, 4, 1.0), "threshold": decades(0, 5, 1.0, 2.0, 10.0, **edges)}
-
-
+EPSILON = decades(-6, 6, 0.0, 1.0, 100.0, 700.0)
+SCALE_STEPS = {"scale": WIDTH, "steps": STEPS, "delta": DELTA_OR_NONE}
+SCALE, THRESHOLD = decades(-2, 4, 1.0), (0, 5, 1.0, 2.0, 10.0)
+COUNT, SUM = ({"scale": SCALE, "threshold": decades(*THRESHOLD, whole=whole)} for whole in (True, False))
+WIDE = decades(-3, 6, 1.0)
 NOISE_KINDS = (
-    Kind("gaussian", "ε at δ", lambda: {**_sigma(), "steps": steps_count(), "delta": deltas()}, _gaussian, exact=True),
-    Kind("gaussian-delta", "δ at ε", _sigma_steps_epsilon, _gaussian_delta, exact=True),
-    Kind("gaussian-zcdp", "ρ", _sigma, _gaussian_zcdp, exact=True),
-    Kind("laplace", "ε at δ", _scale_steps_delta, _laplace),
-    Kind("discrete-laplace", "ε at δ", _scale_steps_delta, _discrete_laplace),
-    Kind("threshold", "δ", lambda: _scale_threshold(whole=True), _threshold, exact=True),
-    Kind("threshold-real", "δ", _scale_threshold, _threshold_real, exact=True),
-    Kind("laplace-accuracy", "accuracy at α", lambda: _alpha("scale"), _laplace_accuracy, exact=True),
-    Kind("gaussian-accuracy", "accuracy at α", lambda: _alpha("sigma"), _gaussian_accuracy, exact=True),
-    Kind("discrete-laplace-accuracy", "accuracy at α", lambda: _alpha("scale"), _discrete_laplace_accuracy),
+    Kind("gaussian", "ε at δ", {"sigma": WIDTH, "steps": STEPS, "delta": DELTA}, _gaussian, exact=True),
+    Kind("gaussian-delta", "δ at ε", {"sigma": WIDTH, "steps": STEPS, "epsilon": EPSILON}, _gaussian_delta, exact=True),
+    Kind("gaussian-zcdp", "ρ", {"sigma": WIDTH}, _gaussian_zcdp, exact=True),
+    Kind("laplace", "ε at δ", SCALE_STEPS, _laplace),
+    Kind("discrete-laplace", "ε at δ", SCALE_STEPS, _discrete_laplace),
+    Kind("threshold", "δ", COUNT, _threshold, exact=True),
+    Kind("threshold-real", "δ", SUM, _threshold_real, exact=True),
+    Kind("laplace-accuracy", "accuracy at α", {"scale": WIDE, "alpha": ALPHA}, _laplace_accuracy, exact=True),
+    Kind("gaussian-accuracy", "accuracy at α", {"sigma": WIDE, "alpha": ALPHA}, _gaussian_accuracy, exact=True),
+    Kind("discrete-laplace-accuracy", "accuracy at α", {"scale": WIDE, "alpha": ALPHA}, _discrete_laplace_accuracy),
 )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from subnormal.audit.claims.composed import composed
-from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades, deltas, least_epsilon, steps_count
+from subnormal.audit.claims.kind import DELTA, DELTA_OR_NONE, STEPS, Bounds, Kind, clipped, decades, least_epsilon
 from subnormal.audit.claims.noise_kinds import gaussian_delta_at, gaussian_epsilon, laplace_epsilon, mu_of
 from subnormal.mechanisms.composition import closed_forms
 from subnormal.mechanisms.composition.composition import Composition
@@ -197,26 +195,14 @@ def _in_cells(sigma: float, sampling: float, order: float) -> float:
     return max(0.0, (log(total) / (interval(order) - 1)).floats()[0]) if total.low > 0 else 0.0
 
 
-def _sampling() -> Any:
-    return decades(-5, 0, 0.0, 1.0, 0.01, 0.5)
-
-
-def _sigma_sampling_steps_delta() -> Mapping[str, Any]:
-    sigma = decades(-3, 6, 1e-3, 0.5, 1.0, 1e6) | decades(-1, 1)
-    return {"sigma": sigma, "sampling": _sampling(), "steps": steps_count(), "delta": deltas()}
-
-
-def _scale_sampling_steps_delta() -> Mapping[str, Any]:
-    return {"scale": decades(-2, 4, 1.0), "sampling": _sampling(), "steps": steps_count(), "delta": deltas(0.0)}
-
-
-def _sigma_sampling_alpha() -> Mapping[str, Any]:
-    alpha = decades(0.01, 2, 1.1, 1.5, 2.0, 2.5) | decades(-3, 0).map(lambda excess: 1 + excess)
-    return {"sigma": decades(-1, 3, 1.0), "sampling": _sampling(), "alpha": alpha}
-
-
+SAMPLING = decades(-5, 0, 0.0, 1.0, 0.01, 0.5)
+SIGMA, SCALE = decades(-3, 6, 1e-3, 0.5, 1.0, 1e6) | decades(-1, 1), decades(-2, 4, 1.0)
+ORDER = decades(0.01, 2, 1.1, 1.5, 2.0, 2.5) | decades(-3, 0).map(lambda excess: 1 + excess)
+OF_GAUSSIAN = {"sigma": SIGMA, "sampling": SAMPLING, "steps": STEPS, "delta": DELTA}
+OF_LAPLACE = {"scale": SCALE, "sampling": SAMPLING, "steps": STEPS, "delta": DELTA_OR_NONE}
+OF_RENYI = {"sigma": decades(-1, 3, 1.0), "sampling": SAMPLING, "alpha": ORDER}
 SAMPLING_KINDS = (
-    Kind("sampled-gaussian", "ε at δ", _sigma_sampling_steps_delta, gaussian),
-    Kind("sampled-laplace", "ε at δ", _scale_sampling_steps_delta, laplace),
-    Kind("sampled-gaussian-renyi", "Rényi divergence", _sigma_sampling_alpha, _renyi),
+    Kind("sampled-gaussian", "ε at δ", OF_GAUSSIAN, gaussian),
+    Kind("sampled-laplace", "ε at δ", OF_LAPLACE, laplace),
+    Kind("sampled-gaussian-renyi", "Rényi divergence", OF_RENYI, _renyi),
 )

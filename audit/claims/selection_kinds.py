@@ -5,9 +5,9 @@ A choice is among any number of candidates, whose scores one record changes by a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+
+from hypothesis import strategies as st
 
 from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades
 from subnormal.mechanisms.numerics.interval import exp, interval, log, log1p
@@ -51,22 +51,14 @@ def _noisy_max_laplace(scale: float) -> Bounds:
     return (loss - log1p(loss / (2 + interval(FAR_LAPLACE)))).floats()[0], loss.floats()[1]
 
 
-def _scale() -> Mapping[str, Any]:
-    return {"scale": decades(-3, 6, 1e-3, 0.5, 1.0, 1e6)}
-
-
-def _response() -> Mapping[str, Any]:
-    from hypothesis import strategies as st
-
-    return {
-        "categories": st.integers(2, 10) | decades(1, 6, 2.0, whole=True),
-        "probability": st.floats(0.5, 1, exclude_max=True) | decades(-15, -1).map(lambda lie: 1 - lie),
-    }
-
-
+SCALE = {"scale": decades(-3, 6, 1e-3, 0.5, 1.0, 1e6)}
+RESPONSE = {
+    "categories": st.integers(2, 10) | decades(1, 6, 2.0, whole=True),
+    "probability": st.floats(0.5, 1, exclude_max=True) | decades(-15, -1).map(lambda lie: 1 - lie),
+}
 SELECTION_KINDS = (
-    Kind("randomized-response", "ε", _response, _randomized_response, exact=True),
-    Kind("exponential", "ε", _scale, _exponential, exact=True),
-    Kind("permute-and-flip", "ε", _scale, _permute_and_flip, exact=True),
-    Kind("noisy-max-laplace", "ε", _scale, _noisy_max_laplace, exact=True),
+    Kind("randomized-response", "ε", RESPONSE, _randomized_response, exact=True),
+    Kind("exponential", "ε", SCALE, _exponential, exact=True),
+    Kind("permute-and-flip", "ε", SCALE, _permute_and_flip, exact=True),
+    Kind("noisy-max-laplace", "ε", SCALE, _noisy_max_laplace, exact=True),
 )

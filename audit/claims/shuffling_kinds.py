@@ -11,9 +11,10 @@ integers; all else is in intervals.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from hypothesis import strategies as st
 
 from subnormal.audit.claims.kind import Bounds, Kind, clipped, decades
 from subnormal.mechanisms.numerics.interval import Interval, exp, expm1, interval, largest, log, log_factorial
@@ -179,15 +180,10 @@ def _of_counts(one: _Answers, chance: Interval, other: Interval, start: int) -> 
     return total
 
 
-def _categories() -> Mapping[str, Any]:
-    from hypothesis import strategies as st
-
-    return {
-        "categories": st.integers(2, 10) | decades(1, 4, 2.0, whole=True),
-        "local": decades(-3, 1.3, 1.0, 2.0),
-        "users": st.integers(1, 20) | decades(1, 5, 1_000.0, whole=True),
-        "epsilon": decades(-4, 1, 0.0, 0.5),
-    }
-
-
-SHUFFLING_KINDS = (Kind("shuffled-response", "δ at ε", _categories, _shuffled_response),)
+RESPONSES = {
+    "categories": st.integers(2, 10) | decades(1, 4, 2.0, whole=True),
+    "local": decades(-3, 1.3, 1.0, 2.0),
+    "users": st.integers(1, 20) | decades(1, 5, 1_000.0, whole=True),
+    "epsilon": decades(-4, 1, 0.0, 0.5),
+}
+SHUFFLING_KINDS = (Kind("shuffled-response", "δ at ε", RESPONSES, _shuffled_response),)

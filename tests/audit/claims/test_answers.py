@@ -106,7 +106,7 @@ def test_what_is_installed_answers_every_kind_with_a_number(one: Package, monkey
     with of_package(one, Path(sys.executable)) as known:
         for (who, name), answer in known.items():
             of = {**ORDINARY, "alpha": 0.05 if name.endswith("accuracy") else 2.0}
-            asked = {parameter: of[parameter] for parameter in kind(name).parameters()}
+            asked = {parameter: of[parameter] for parameter in kind(name).parameters}
             assert 0 < answer(**asked) < 1e6, (who, name)
 
 

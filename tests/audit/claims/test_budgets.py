@@ -60,9 +60,7 @@ def test_of_disjoint_parts_the_one_that_loses_most_counts() -> None:
 def violation(one: Any, said: Any) -> Any:
     failure = st.sampled_from([0.0, 1e-3])
     few = st.lists(st.tuples(st.floats(0.1, 3), failure), min_size=1, max_size=4).map(tuple)
-    return hold(
-        "own", said, replace(one, parameters=lambda: {**one.parameters(), "budgets": few}), examples=25
-    ).violated
+    return hold("own", said, replace(one, parameters={**one.parameters, "budgets": few}), examples=25).violated
 
 
 def test_the_sum_is_not_accused_and_the_largest_is() -> None:

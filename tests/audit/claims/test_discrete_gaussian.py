@@ -88,7 +88,7 @@ def test_continuous_noise_promises_too_little_of_discrete_noise() -> None:
     def said(**of: float) -> float:
         return gaussian.bounds(**of)[1]
 
-    few = replace(NOISE, parameters=lambda: {**NOISE.parameters(), "sigma": st.sampled_from([1.0, 2.0])})
+    few = replace(NOISE, parameters={**NOISE.parameters, "sigma": st.sampled_from([1.0, 2.0])})
     found = hold("own", said, few, examples=30).violated
     assert found is not None
     assert found.said < found.low

@@ -14,4 +14,4 @@ def test_the_page_lists_every_kind() -> None:
     for one in KINDS:
         assert f"| {one.asks} |" in listed[one.name]
         assert ("| exact |" in listed[one.name]) == one.exact
-        assert all(f"`{parameter}`" in listed[one.name] for parameter in one.parameters())
+        assert all(f"`{parameter}`" in listed[one.name] for parameter in one.parameters)

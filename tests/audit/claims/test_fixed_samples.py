@@ -84,7 +84,7 @@ def test_noise_for_a_sum_that_moves_by_one_is_too_little(one: Kind) -> None:
         return poisson.bounds(sampling=sample / max(1, sample + left_out), **rest)[1]
 
     few = {"sample": st.integers(1, 9), "left_out": st.integers(0, 9), "steps": st.just(1), "delta": st.just(1e-5)}
-    once = replace(one, parameters=lambda: {**one.parameters(), **few})
+    once = replace(one, parameters={**one.parameters, **few})
     found = hold("own", said, once, examples=10).violated
     assert found is not None
     assert found.said < found.low

@@ -92,7 +92,7 @@ FEW = {"users": st.integers(2, 400), "categories": st.integers(2, 5), "local": s
 
 
 def held(said: Any) -> Any:
-    few = replace(SHUFFLED, parameters=lambda: {**SHUFFLED.parameters(), **FEW})
+    few = replace(SHUFFLED, parameters={**SHUFFLED.parameters, **FEW})
     return hold("own", said, few, examples=15)
 
 
