@@ -4,59 +4,37 @@ from autodp.mechanism_zoo import GaussianMechanism, LaplaceMechanism, PureDP_Mec
 from autodp.transformer_zoo import AmplificationBySampling, Composition
 
 
-def composed(one, steps, delta):
-    return Composition()([one], [steps]).get_approxDP(delta)
+def composed(several, steps, delta):
+    return Composition()(several, steps).get_approxDP(delta)
 
 
-def gaussian(sigma, steps, delta):
-    return composed(GaussianMechanism(sigma), steps, delta)
-
-
-def laplace(scale, steps, delta):
-    return composed(LaplaceMechanism(scale), steps, delta)
-
-
-def sampled_gaussian(sigma, sampling, steps, delta):
-    one = GaussianMechanism(sigma)
-    one.neighboring = "add_remove"
-    return composed(
-        AmplificationBySampling(PoissonSampling=True)(one, sampling, improved_bound_flag=True), steps, delta
-    )
-
-
-def zcdp(rho, delta):
-    return zCDP_Mechanism(rho).get_approxDP(delta)
-
-
-def composition(epsilon, failure, steps, delta):
-    """Return ε of pure mechanisms together. Raises ValueError for others."""
-    if failure:
-        raise ValueError("only pure privacy is composed")
-    return composed(PureDP_Mechanism(epsilon), steps, delta)
-
-
-def mixed_composition(budgets, delta):
-    """Return ε of pure mechanisms together. Raises ValueError for others."""
+def pure(*budgets):
+    """Return pure mechanisms with these budgets. Raises ValueError for others."""
     if any(failure for _, failure in budgets):
         raise ValueError("only pure privacy is composed")
-    mechanisms = [PureDP_Mechanism(epsilon) for epsilon, _ in budgets]
-    return Composition()(mechanisms, [1] * len(mechanisms)).get_approxDP(delta)
+    return [PureDP_Mechanism(epsilon) for epsilon, _ in budgets]
+
+
+def sampled(sigma, share, neighboring, poisson):
+    one = GaussianMechanism(sigma)
+    one.neighboring = neighboring
+    return AmplificationBySampling(PoissonSampling=poisson)(one, share, improved_bound_flag=True)
 
 
 def fixed_sample_gaussian(sigma, sample, left_out, steps, delta):
     """The deviation of a mechanism is in units of what a replaced record moves, here 2."""
-    one = GaussianMechanism(sigma / 2)
-    one.neighboring = "replace_one"
-    share = sample / max(1, sample + left_out)
-    return composed(AmplificationBySampling(PoissonSampling=False)(one, share, improved_bound_flag=True), steps, delta)
+    one = sampled(sigma / 2, sample / max(1, sample + left_out), "replace_one", False)
+    return composed([one], [steps], delta)
 
 
 ANSWERS = {
-    ("rdp", "gaussian"): gaussian,
-    ("rdp", "laplace"): laplace,
-    ("rdp", "sampled-gaussian"): sampled_gaussian,
-    ("rdp", "zcdp"): zcdp,
-    ("rdp", "composition"): composition,
-    ("rdp", "mixed-composition"): mixed_composition,
+    ("rdp", "gaussian"): lambda sigma, steps, delta: composed([GaussianMechanism(sigma)], [steps], delta),
+    ("rdp", "laplace"): lambda scale, steps, delta: composed([LaplaceMechanism(scale)], [steps], delta),
+    ("rdp", "sampled-gaussian"): lambda sigma, sampling, steps, delta: composed(
+        [sampled(sigma, sampling, "add_remove", True)], [steps], delta
+    ),
+    ("rdp", "zcdp"): lambda rho, delta: zCDP_Mechanism(rho).get_approxDP(delta),
+    ("rdp", "composition"): lambda epsilon, failure, steps, delta: composed(pure((epsilon, failure)), [steps], delta),
+    ("rdp", "mixed-composition"): lambda budgets, delta: composed(pure(*budgets), [1] * len(budgets), delta),
     ("rdp", "fixed-sample-gaussian"): fixed_sample_gaussian,
 }

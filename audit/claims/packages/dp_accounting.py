@@ -31,10 +31,6 @@ def sampled_gaussian(sigma, sampling):
     return dp_event.PoissonSampledDpEvent(sampling, gaussian(sigma))
 
 
-def sampled_laplace(scale, sampling):
-    return dp_event.PoissonSampledDpEvent(sampling, laplace(scale))
-
-
 def interval(span, deviation, steps):
     """Return the interval for losses of one step: a thousandth of the deviation of all steps' losses.
 
@@ -67,32 +63,15 @@ def gaussians(sigma, steps):
     return pld(gaussian(sigma), (mu * mu + 2 * REACH * mu) / POINTS, steps)
 
 
-def pld_gaussian(sigma, steps, delta):
-    return gaussians(sigma, steps).get_epsilon(delta)
-
-
-def pld_gaussian_delta(sigma, steps, epsilon):
-    return gaussians(sigma, steps).get_delta(epsilon)
-
-
 def pld_laplace(scale, steps, delta):
     return pld(laplace(scale), interval(2 / scale, 1 / scale, steps), steps).get_epsilon(delta)
 
 
-def pld_sampled_gaussian(sigma, sampling, steps, delta):
-    if sampling == 0:
-        return pld(sampled_gaussian(sigma, sampling), 1.0, steps).get_epsilon(delta)
-    span = sampled_span(0.5 / sigma / sigma + REACH / sigma, sampling)
-    width = interval(span, deviation(span, 1 / sigma / sigma, sampling), steps)
-    return pld(sampled_gaussian(sigma, sampling), width, steps).get_epsilon(delta)
-
-
-def pld_sampled_laplace(scale, sampling, steps, delta):
-    if sampling == 0:
-        return pld(sampled_laplace(scale, sampling), 1.0, steps).get_epsilon(delta)
-    span = sampled_span(1 / scale, sampling)
-    width = interval(span, deviation(span, 1 / scale, sampling), steps)
-    return pld(sampled_laplace(scale, sampling), width, steps).get_epsilon(delta)
+def pld_sampled(event, loss, second, sampling, steps, delta):
+    """Return ε of a sampled step. loss: the largest without sampling. second: the logarithm of its second moment."""
+    span = sampled_span(loss, sampling)
+    width = interval(span, deviation(span, second, sampling), steps) if sampling else 1.0
+    return pld(dp_event.PoissonSampledDpEvent(sampling, event), width, steps).get_epsilon(delta)
 
 
 def pld_discrete_laplace(scale, steps, delta):
@@ -134,10 +113,6 @@ def rdp(event):
     return lambda steps, delta, **rest: RdpAccountant().compose(event(**rest), steps).get_epsilon(delta)
 
 
-def rdp_gaussian_delta(sigma, steps, epsilon):
-    return RdpAccountant().compose(gaussian(sigma), steps).get_delta(epsilon)
-
-
 def rdp_fixed_sample_gaussian(sigma, sample, left_out, steps, delta):
     """The noise multiplier of an event is the deviation over the largest norm of a value, here 1."""
     event = dp_event.SampledWithoutReplacementDpEvent(sample + left_out, sample, gaussian(sigma))
@@ -145,34 +120,28 @@ def rdp_fixed_sample_gaussian(sigma, sample, left_out, steps, delta):
     return one.compose(event, steps).get_epsilon(delta)
 
 
-def rdp_renyi(alpha, tau, delta):
-    return rdp_privacy_accountant.compute_epsilon([alpha], [tau], delta)[0]
-
-
-def rdp_sampled_gaussian_renyi(alpha, **rest):
-    return RdpAccountant(orders=[alpha]).compose(sampled_gaussian(**rest))._rdp[0]
-
-
-def rdp_zcdp(rho, delta):
-    return RdpAccountant().compose(dp_event.ZCDpEvent(rho)).get_epsilon(delta)
-
-
 ANSWERS = {
-    ("pld", "gaussian"): pld_gaussian,
-    ("pld", "gaussian-delta"): pld_gaussian_delta,
+    ("pld", "gaussian"): lambda sigma, steps, delta: gaussians(sigma, steps).get_epsilon(delta),
+    ("pld", "gaussian-delta"): lambda sigma, steps, epsilon: gaussians(sigma, steps).get_delta(epsilon),
     ("pld", "laplace"): pld_laplace,
     ("pld", "discrete-laplace"): pld_discrete_laplace,
     ("pld", "discrete-gaussian"): pld_discrete_gaussian,
-    ("pld", "sampled-gaussian"): pld_sampled_gaussian,
-    ("pld", "sampled-laplace"): pld_sampled_laplace,
+    ("pld", "sampled-gaussian"): lambda sigma, **rest: pld_sampled(
+        gaussian(sigma), 0.5 / sigma / sigma + REACH / sigma, 1 / sigma / sigma, **rest
+    ),
+    ("pld", "sampled-laplace"): lambda scale, **rest: pld_sampled(laplace(scale), 1 / scale, 1 / scale, **rest),
     ("pld", "composition"): pld_composition,
     ("pld", "mixed-composition"): pld_mixed_composition,
     ("rdp", "gaussian"): rdp(gaussian),
-    ("rdp", "gaussian-delta"): rdp_gaussian_delta,
+    ("rdp", "gaussian-delta"): lambda sigma, steps, epsilon: (
+        RdpAccountant().compose(gaussian(sigma), steps).get_delta(epsilon)
+    ),
     ("rdp", "laplace"): rdp(laplace),
     ("rdp", "sampled-gaussian"): rdp(sampled_gaussian),
-    ("rdp", "sampled-gaussian-renyi"): rdp_sampled_gaussian_renyi,
+    ("rdp", "sampled-gaussian-renyi"): lambda alpha, **rest: (
+        RdpAccountant(orders=[alpha]).compose(sampled_gaussian(**rest))._rdp[0]
+    ),
     ("rdp", "fixed-sample-gaussian"): rdp_fixed_sample_gaussian,
-    ("rdp", "renyi"): rdp_renyi,
-    ("rdp", "zcdp"): rdp_zcdp,
+    ("rdp", "renyi"): lambda alpha, tau, delta: rdp_privacy_accountant.compute_epsilon([alpha], [tau], delta)[0],
+    ("rdp", "zcdp"): lambda rho, delta: RdpAccountant().compose(dp_event.ZCDpEvent(rho)).get_epsilon(delta),
 }

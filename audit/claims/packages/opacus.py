@@ -40,43 +40,32 @@ PRV = prv_accountant()
 ALPHAS = [1 + x / 10.0 for x in range(1, 100)] + list(range(12, 64))  # the default of RDPAccountant
 
 
-def gdp_sampled_gaussian(sigma, sampling, steps, delta):
-    return gdp.compute_eps_poisson(steps=steps, noise_multiplier=sigma, sample_rate=sampling, delta=delta)
+def compute_rdp(sigma, sampling, steps, orders):
+    return rdp.compute_rdp(q=sampling, noise_multiplier=sigma, steps=steps, orders=orders)
 
 
-def rdp_sampled_gaussian(sigma, sampling, steps, delta):
-    divergences = rdp.compute_rdp(q=sampling, noise_multiplier=sigma, steps=steps, orders=ALPHAS)
-    return rdp.get_privacy_spent(orders=ALPHAS, rdp=divergences, delta=delta)[0]
+def spent(divergences, orders, delta):
+    return rdp.get_privacy_spent(orders=orders, rdp=divergences, delta=delta)[0]
 
 
-def rdp_gaussian(sigma, steps, delta):
-    return rdp_sampled_gaussian(sigma, 1.0, steps, delta)
+def rdp_sampled_gaussian(sigma, steps, delta, sampling=1.0):
+    return spent(compute_rdp(sigma, sampling, steps, ALPHAS), ALPHAS, delta)
 
 
-def rdp_sampled_gaussian_renyi(sigma, sampling, alpha):
-    return rdp.compute_rdp(q=sampling, noise_multiplier=sigma, steps=1, orders=alpha)
-
-
-def rdp_renyi(alpha, tau, delta):
-    return rdp.get_privacy_spent(orders=[alpha], rdp=[tau], delta=delta)[0]
-
-
-def prv_sampled_gaussian(sigma, sampling, steps, delta):
+def prv_sampled_gaussian(sigma, steps, delta, sampling=1.0):
     one = PRV()
     one.history = [(sigma, sampling, steps)]
     return one.get_epsilon(delta)
 
 
-def prv_gaussian(sigma, steps, delta):
-    return prv_sampled_gaussian(sigma, 1.0, steps, delta)
-
-
 ANSWERS = {
-    ("gdp", "sampled-gaussian"): gdp_sampled_gaussian,
+    ("gdp", "sampled-gaussian"): lambda sigma, sampling, steps, delta: gdp.compute_eps_poisson(
+        steps=steps, noise_multiplier=sigma, sample_rate=sampling, delta=delta
+    ),
     ("rdp", "sampled-gaussian"): rdp_sampled_gaussian,
-    ("rdp", "gaussian"): rdp_gaussian,
-    ("rdp", "sampled-gaussian-renyi"): rdp_sampled_gaussian_renyi,
-    ("rdp", "renyi"): rdp_renyi,
+    ("rdp", "gaussian"): rdp_sampled_gaussian,
+    ("rdp", "sampled-gaussian-renyi"): lambda sigma, sampling, alpha: compute_rdp(sigma, sampling, 1, alpha),
+    ("rdp", "renyi"): lambda alpha, tau, delta: spent([tau], [alpha], delta),
 }
 if PRV is not None:
-    ANSWERS |= {("prv", "sampled-gaussian"): prv_sampled_gaussian, ("prv", "gaussian"): prv_gaussian}
+    ANSWERS |= {("prv", "sampled-gaussian"): prv_sampled_gaussian, ("prv", "gaussian"): prv_sampled_gaussian}

@@ -25,67 +25,35 @@ def laplace(scale, steps, delta, where=REAL, distance=1.0):
     return one.map(distance) if steps == 1 else dp.c.make_composition([one] * steps).map(distance)
 
 
-def discrete_laplace(scale, steps, delta):
-    return laplace(scale, steps, delta, INTEGER, 1)
-
-
-def gaussian_zcdp(sigma):
-    return dp.m.make_gaussian(*REAL, scale=sigma).map(1.0)
-
-
-def threshold(scale, threshold):
-    return dp.m.make_laplace_threshold(*COUNTS, scale=scale, threshold=threshold).map((1, 1, 1))[1]
-
-
-def threshold_real(scale, threshold):
-    return dp.m.make_laplace_threshold(*SUMS, scale=scale, threshold=threshold).map((1, 1.0, 1.0))[1]
-
-
-def randomized_response(categories, probability):
-    return dp.m.make_randomized_response(list(range(categories)), prob=probability).map(1)
-
-
-def exponential(scale):
-    return dp.m.make_report_noisy_max_gumbel(*SCORES, scale=scale, optimize="max").map(1.0)
-
-
-def permute_and_flip(scale):
-    return dp.m.make_noisy_max(*SCORES, dp.max_divergence(), scale=scale).map(1.0)
+def user_measurement(measure, privacy_map):
+    """Return a measurement that claims what the map says."""
+    return dp.m.make_user_measurement(*REAL, measure, function=lambda x: x, privacy_map=privacy_map, TO=float)
 
 
 def profile(rho):
     """Return the profile that the cast from ρ-zCDP gives to a measurement that claims ρ."""
-    one = dp.m.make_user_measurement(
-        *REAL, dp.zero_concentrated_divergence(), function=lambda x: x, privacy_map=lambda d: d * rho, TO=float
-    )
+    one = user_measurement(dp.zero_concentrated_divergence(), lambda d: d * rho)
     return dp.c.make_zCDP_to_approxDP(one).map(1.0)
 
 
-def zcdp(rho, delta):
-    return profile(rho).epsilon(delta)
-
-
-def zcdp_delta(rho, epsilon):
-    return profile(rho).delta(epsilon)
-
-
 def pure_to_zcdp(epsilon):
-    one = dp.m.make_user_measurement(
-        *REAL, dp.max_divergence(), function=lambda x: x, privacy_map=lambda d: d * epsilon, TO=float
-    )
-    return dp.c.make_pureDP_to_zCDP(one).map(1.0)
+    return dp.c.make_pureDP_to_zCDP(user_measurement(dp.max_divergence(), lambda d: d * epsilon)).map(1.0)
 
 
-def gaussian(sigma, steps, delta):
-    return zcdp(gaussian_zcdp(sigma) * steps, delta)
+def gaussian(sigma, where, distance):
+    """Return ρ of the map of Gaussian noise."""
+    return dp.m.make_gaussian(*where, scale=sigma).map(distance)
+
+
+def threshold(where, distance):
+    return lambda scale, threshold: dp.m.make_laplace_threshold(*where, scale=scale, threshold=threshold).map(distance)[
+        1
+    ]
 
 
 def budget(epsilon, failure):
     """Return a measurement with this budget."""
-    measure = dp.approximate(dp.max_divergence())
-    return dp.m.make_user_measurement(
-        *REAL, measure, function=lambda x: x, privacy_map=lambda d: (d * epsilon, failure), TO=float
-    )
+    return user_measurement(dp.approximate(dp.max_divergence()), lambda d: (d * epsilon, failure))
 
 
 def within(spent, delta):
@@ -119,43 +87,41 @@ def equal(answer):
     return composition
 
 
-def discrete_gaussian(sigma, steps, delta):
-    return zcdp(dp.m.make_gaussian(*INTEGER, scale=sigma).map(1) * steps, delta)
-
-
 def draws(measurement, place, others):
     """Return how many of many draws have a magnitude, or all others."""
     count = sum(abs(one) == place for one in measurement([0] * DRAWS))
     return DRAWS - count if others else count
 
 
-def laplace_draws(scale, place, others):
-    return draws(dp.m.make_laplace(INTEGERS, dp.l1_distance(T=int), scale=scale), place, others)
-
-
-def gaussian_draws(sigma, place, others):
-    return draws(dp.m.make_gaussian(INTEGERS, dp.l2_distance(T=float), scale=sigma), place, others)
-
-
 ANSWERS = {
-    ("sampler", "discrete-laplace-draws"): laplace_draws,
-    ("sampler", "discrete-gaussian-draws"): gaussian_draws,
+    ("sampler", "discrete-laplace-draws"): lambda scale, **rest: draws(
+        dp.m.make_laplace(INTEGERS, dp.l1_distance(T=int), scale=scale), **rest
+    ),
+    ("sampler", "discrete-gaussian-draws"): lambda sigma, **rest: draws(
+        dp.m.make_gaussian(INTEGERS, dp.l2_distance(T=float), scale=sigma), **rest
+    ),
     ("map", "laplace"): laplace,
-    ("map", "discrete-laplace"): discrete_laplace,
-    ("map", "gaussian-zcdp"): gaussian_zcdp,
-    ("map", "threshold"): threshold,
-    ("map", "threshold-real"): threshold_real,
-    ("map", "randomized-response"): randomized_response,
-    ("map", "exponential"): exponential,
-    ("map", "permute-and-flip"): permute_and_flip,
+    ("map", "discrete-laplace"): lambda **rest: laplace(where=INTEGER, distance=1, **rest),
+    ("map", "gaussian-zcdp"): lambda sigma: gaussian(sigma, REAL, 1.0),
+    ("map", "threshold"): threshold(COUNTS, (1, 1, 1)),
+    ("map", "threshold-real"): threshold(SUMS, (1, 1.0, 1.0)),
+    ("map", "randomized-response"): lambda categories, probability: dp.m.make_randomized_response(
+        list(range(categories)), prob=probability
+    ).map(1),
+    ("map", "exponential"): lambda scale: dp.m.make_report_noisy_max_gumbel(*SCORES, scale=scale, optimize="max").map(
+        1.0
+    ),
+    ("map", "permute-and-flip"): lambda scale: dp.m.make_noisy_max(*SCORES, dp.max_divergence(), scale=scale).map(1.0),
     ("map", "composition"): equal(mixed_composition),
     ("map", "mixed-composition"): mixed_composition,
     ("odometer", "composition"): equal(spent_by_odometer),
     ("odometer", "mixed-composition"): spent_by_odometer,
-    ("cast", "gaussian"): gaussian,
-    ("cast", "discrete-gaussian"): discrete_gaussian,
-    ("cast", "zcdp"): zcdp,
-    ("cast", "zcdp-delta"): zcdp_delta,
+    ("cast", "gaussian"): lambda sigma, steps, delta: profile(gaussian(sigma, REAL, 1.0) * steps).epsilon(delta),
+    ("cast", "discrete-gaussian"): lambda sigma, steps, delta: profile(gaussian(sigma, INTEGER, 1) * steps).epsilon(
+        delta
+    ),
+    ("cast", "zcdp"): lambda rho, delta: profile(rho).epsilon(delta),
+    ("cast", "zcdp-delta"): lambda rho, epsilon: profile(rho).delta(epsilon),
     ("cast", "pure-to-zcdp"): pure_to_zcdp,
     ("accuracy", "laplace-accuracy"): dp.laplacian_scale_to_accuracy,
     ("accuracy", "discrete-laplace-accuracy"): dp.discrete_laplacian_scale_to_accuracy,

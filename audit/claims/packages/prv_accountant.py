@@ -13,20 +13,10 @@ def upper(variable, steps, delta):
     return accountant.compute_epsilon(delta, [steps])[2]
 
 
-def gaussian(sigma, steps, delta):
-    return upper(GaussianMechanism(sigma), steps, delta)
-
-
-def laplace(scale, steps, delta):
-    return upper(LaplaceMechanism(mu=1 / scale), steps, delta)
-
-
-def sampled_gaussian(sigma, sampling, steps, delta):
-    return upper(PoissonSubsampledGaussianMechanism(sampling, sigma), steps, delta)
-
-
 ANSWERS = {
-    ("prv", "gaussian"): gaussian,
-    ("prv", "laplace"): laplace,
-    ("prv", "sampled-gaussian"): sampled_gaussian,
+    ("prv", "gaussian"): lambda sigma, **rest: upper(GaussianMechanism(sigma), **rest),
+    ("prv", "laplace"): lambda scale, **rest: upper(LaplaceMechanism(mu=1 / scale), **rest),
+    ("prv", "sampled-gaussian"): lambda sigma, sampling, **rest: upper(
+        PoissonSubsampledGaussianMechanism(sampling, sigma), **rest
+    ),
 }
