@@ -76,7 +76,7 @@ class Asked:
     @property
     def key(self) -> str:
         """The name of the row among those that are kept."""
-        return f"{self.release} {self.row.accountant} {self.row.kind} {self.row.examples}"
+        return f"{self.release} {self.row.accountant} {self.row.kind} {self.row.options['examples']}"
 
 
 def asked(tell: Callable[[str], None]) -> Iterator[Asked]:
@@ -87,7 +87,7 @@ def asked(tell: Callable[[str], None]) -> Iterator[Asked]:
         with of_package(*where) as known:
             pairs = [(who, name) for who, name in known if not kinds or name in kinds]
         for who, name in pairs:
-            yield Asked(release, Row(who, name, examples, where, least_delta=LEAST_DELTA))
+            yield Asked(release, Row(who, name, where, options={"examples": examples, "least_delta": LEAST_DELTA}))
 
 
 def answered(executor: Executor, rows: Iterable[Asked]) -> Iterator[tuple[Asked, dict[str, Any]]]:

@@ -20,7 +20,7 @@ SMALLEST = 2.0**-40  # nats: a first step of the search for ε
 GALLOP = 16.0  # factor between its steps
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kind:
     """A kind of claim.
 

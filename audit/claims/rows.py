@@ -6,10 +6,9 @@ import math
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from subnormal.audit.claims import TOLERANCE
 from subnormal.audit.claims.answers import Source, of_package
 from subnormal.audit.claims.holding import Answer, Held, Said, hold
 from subnormal.audit.claims.kinds import kind
@@ -23,35 +22,22 @@ class Row:
     """What one row asks.
 
     source: the package that is started to answer; None: somebody here answers. ends: the time (s since the epoch) when
-    all rows end. share: of the time that is left then.
+    all rows end. share: of the time that is left then. options: of `hold`, besides the time.
     """
 
     accountant: str
     kind: str
-    examples: int
     source: Source | None = None
-    seed: int = 1
-    tolerance: float = TOLERANCE
-    least_delta: float = 0.0
-    most_epsilon: float = math.inf
     ends: float = math.inf
     share: float = 1.0
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def held(here: Answers, row: Row) -> Held:
     """Return what is found of one row. here: who answers where the row has no source."""
     with nullcontext(here) if row.source is None else of_package(*row.source) as answers:
-        return hold(
-            row.accountant,
-            answers[row.accountant, row.kind],
-            kind(row.kind),
-            examples=row.examples,
-            seconds=row.share * max(0.0, row.ends - time.time()),
-            seed=row.seed,
-            tolerance=row.tolerance,
-            least_delta=row.least_delta,
-            most_epsilon=row.most_epsilon,
-        )
+        answer, seconds = answers[row.accountant, row.kind], row.share * max(0.0, row.ends - time.time())
+        return hold(row.accountant, answer, kind(row.kind), seconds=seconds, **row.options)
 
 
 def as_json(one: Held) -> dict[str, Any]:
@@ -60,7 +46,7 @@ def as_json(one: Held) -> dict[str, Any]:
     def said(answer: Said | None) -> Any:
         return None if answer is None else {**plain(answer), "shortfall": answer.shortfall}
 
-    result: dict[str, Any] = {
+    return {
         "accountant": one.accountant,
         "kind": one.kind,
         "verdict": one.verdict,
@@ -73,4 +59,3 @@ def as_json(one: Held) -> dict[str, Any]:
         "loose": plain(one.factor),
         "loosest": said(one.loosest),
     }
-    return result

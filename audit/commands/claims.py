@@ -71,15 +71,12 @@ def claims(
     function: str | None,
     against: str | None,
     names: tuple[str, ...],
-    examples: int,
     seconds: float,
-    seed: int,
-    tolerance: float,
-    least_delta: float,
     most_epsilon: float | None,
     jobs: int | None,
     form: str,
     fail_on_violation: bool,
+    **options: Any,
 ) -> None:
     """Hold the numbers that a library promises against certified bounds on the truth.
 
@@ -121,11 +118,9 @@ def claims(
             ends, left = time.time() + seconds, len(asked)
             here = source is None or executor.window == 1
             shares = (min(1.0, executor.window / (left - number)) for number in range(left))
-            within = (least_delta, math.inf if most_epsilon is None else most_epsilon)
-            rows = [
-                Row(*one, examples, None if here else source, seed, tolerance, *within, ends, share)
-                for one, share in zip(asked, shares, strict=True)
-            ]
+            options["most_epsilon"] = math.inf if most_epsilon is None else most_epsilon
+            where = None if here else source
+            rows = [Row(*one, where, ends, share, options) for one, share in zip(asked, shares, strict=True)]
             for one in each_of(executor, held, answers if here else {}, rows):
                 found.append(one)
                 tell(f"{len(found)} of {left}: {one.accountant}, {one.kind}")

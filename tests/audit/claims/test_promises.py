@@ -41,7 +41,11 @@ def test_a_row_has_its_factors_and_a_violation_its_two_numbers() -> None:
 def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(claims, "PAGE", tmp_path / "claims.md")
     monkeypatch.setattr(claims, "FOLDER", tmp_path / "reports")
-    monkeypatch.setattr(claims, "asked", lambda tell: [Asked("opendp==0.16.0", Row("map", name, 10)) for name in NAMES])
+    monkeypatch.setattr(
+        claims,
+        "asked",
+        lambda tell: [Asked("opendp==0.16.0", Row("map", name, options={"examples": 10})) for name in NAMES],
+    )
     return tmp_path / "claims.md"
 
 
@@ -97,8 +101,8 @@ def test_an_interrupted_run_keeps_the_rows_that_are_finished(monkeypatch: pytest
 def test_a_release_is_asked_about_its_kinds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "RELEASES", (("subnormal", ("zcdp", "laplace"), 7),))
     rows = [one.row for one in claims.asked(lambda message: None)]
-    assert [(row.accountant, row.kind, row.examples) for row in rows] == [
+    assert [(row.accountant, row.kind, row.options["examples"]) for row in rows] == [
         ("buckets", "laplace", 7),
         ("curves", "zcdp", 7),
     ]
-    assert all(row.least_delta == claims.LEAST_DELTA and row.ends == math.inf for row in rows)
+    assert all(row.options["least_delta"] == claims.LEAST_DELTA and row.ends == math.inf for row in rows)
