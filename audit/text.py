@@ -116,15 +116,6 @@ def given(value: float, digits: int = 12) -> str:
     return "∞" if value == math.inf else f"{value:.{digits}g}"
 
 
-def whole(value: float) -> str:
-    """Return a number to the nearest integer, with all its digits.
-
-    >>> whole(2.0**60)
-    '1152921504606846976'
-    """
-    return f"{value:.0f}"
-
-
 def at_least(value: float) -> str:
     """Return a lower bound to six decimals, rounded down.
 

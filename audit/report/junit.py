@@ -45,6 +45,17 @@ def document(cases: Sequence[Element], named: Mapping[str, str], seconds: float 
     return encoded.decode() + "\n"
 
 
+def case(named: tuple[str, str, str], body: str, tag: str | None, kind: str, message: str) -> Element:
+    """Return a test case that failed, had an error or was skipped, as its tag says, or passed, without a tag.
+
+    named: its class, its name and its time. kind: of the result, such as a verdict.
+    """
+    one = Element("testcase", **dict(zip(("classname", "name", "time"), map(printable, named), strict=True)))
+    about = {"type": printable(kind), "message": printable(" ".join(message.split()))}
+    SubElement(one, tag or "system-out", about if tag else {}).text = printable(body)
+    return one
+
+
 def _properties(report: Report) -> dict[str, str]:
     properties = {name: str(getattr(report, name)) for name in ("version", "seed", "runs", "alpha", "alpha_per_row")}
     within = report.environment.keys()
@@ -55,31 +66,15 @@ def _properties(report: Report) -> dict[str, str]:
 
 def _case(title: str, row: Row) -> Element:
     """Return one row as a test case. A dot in a class name would end its package, so ε = 0.5 becomes 0·5 there."""
-    case = Element("testcase", classname=printable(title.replace(".", "·")), name=printable(row.mechanism), time="0")
-    verdict, body = row.verdict, printable("\n".join(_body(row)))
+    tag, kind, message = None, sentences.verdict(row), " ".join(sentences.decides(row))
     if row.error is not None:
-        kind, message = "error", row.error
-    elif verdict is Verdict.VIOLATED:
-        explanation = " ".join(sentences.decides(row))
-        kind, message = (
-            "failure",
-            f"claimed {_claimed(row)}; known by {sentences.known(row)}. {finding(row)}. {explanation}",
-        )
-    elif verdict in SKIPPED:
-        kind, message = "skipped", " ".join(sentences.decides(row))
-    else:
-        SubElement(case, "system-out").text = body
-        return case
-    element = SubElement(case, kind, type=_type(row), message=printable(" ".join(message.split())))
-    element.text = body
-    return case
-
-
-def _type(row: Row) -> str:
-    """Return the verdict, or the name of the exception."""
-    if row.error is not None:
-        return printable(row.error.partition(":")[0])
-    return sentences.verdict(row) if row.evidence else "no evidence"
+        tag, kind, message = "error", row.error.partition(":")[0], row.error
+    elif row.violated:
+        message = f"claimed {_claimed(row)}; known by {sentences.known(row)}. {finding(row)}. {message}"
+        tag = "failure"
+    elif row.verdict in SKIPPED:
+        tag, kind = "skipped", kind if row.evidence else "no evidence"
+    return case((title.replace(".", "·"), row.mechanism, "0"), "\n".join(_body(row)), tag, kind, message)
 
 
 def _body(row: Row) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import floor
@@ -12,20 +12,10 @@ from pathlib import Path
 
 from subnormal.audit.model import DomainEvidence, DomainVerdict
 from subnormal.audit.report.form import read
-from subnormal.audit.report.table import markdown
-from subnormal.audit.text import given, short
+from subnormal.audit.text import short
 
 DIGITS = 7
 FILE = Path(__file__).with_name("proved.json")  # written by `make prove`
-
-INTRODUCTION = """# Decided over whole domains
-
-Each row is one claim, decided for every ordered pair of neighbours of a finite domain, from the exact laws of the code.
-Nothing is sampled. `subnormal prove --mechanism NAME --domain DOMAIN` repeats a row, `make prove` all of them. The
-largest loss is that of the worst pair, in nats; where the claim has a δ, it is the largest divergence at the claimed
-ε. Nothing is said of data outside the domain, or of other parameters. Pairs that are too many to list, as 10^6477, are
-decided in [boxes](verdicts.md#pairs-that-are-too-many-to-list).
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +53,6 @@ def _count(number: int | None, log10: float | None) -> str:
 
 def _log10_pairs(evidence: DomainEvidence) -> float:
     return math.log10(evidence.pairs or 1) if evidence.boxes is None else evidence.boxes.log10_pairs
-
-
-def to_markdown(proofs: Iterable[Proof]) -> str:
-    """Return results as a page with a table."""
-    titles = ("mechanism", "domain", "pairs", "claim", "result", "largest loss", "worst pair", "processor")
-    lines = []
-    for one in proofs:
-        evidence = one.evidence
-        worst = "–" if evidence.worst is None else f"`{evidence.worst.in_}`, `{evidence.worst.out}`"
-        names = f"`{evidence.mechanism}`", f"`{evidence.domain}`", pairs(evidence), promised(evidence)
-        lines.append((*names, str(evidence.verdict), largest(evidence), worst, f"{given(one.seconds)} s"))
-    return f"{INTRODUCTION}\n{markdown(titles, lines)}\n"
 
 
 def promised(evidence: DomainEvidence) -> str:

@@ -15,7 +15,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.text import on_axis, power_of_ten, whole
+from subnormal.audit.text import on_axis, power_of_ten
 
 WIDTH, HEIGHT = 640, 400  # of the chart; the page scales it
 LEFT, RIGHT, TOP, BOTTOM = 92, 622, 44, 336  # of the area between the axes
@@ -154,7 +154,7 @@ def chart(frame: Frame, label: str, marks: Sequence[str]) -> str:
     labels = [_text(LEFT - 10, up + 7, name, "e") for up, (_, name) in zip(ups, y_ticks, strict=True)]
     below = [(at, name) for at, (_, name) in zip(across, x_ticks, strict=True)]
     labels += [_text(at, BOTTOM + 28, name) for at, name in _apart(below)]
-    name = frame.x.name + (f" − {whole(frame.x.origin)}" if frame.x.origin else "")
+    name = frame.x.name + (f" − {frame.x.origin:.0f}" if frame.x.origin else "")
     labels += [_text((LEFT + RIGHT) // 2, HEIGHT - 8, name), _text(LEFT - 80, 22, frame.y.name, "s")]
     axes = _drawn(grid, "g") + _drawn(f"M{LEFT} {BOTTOM}H{RIGHT}", "a")
     inside = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}"'

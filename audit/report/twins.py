@@ -23,16 +23,6 @@ KEY = (
     "allowed may do too. –: so few runs could not show that."
 )
 MARKS = {Verdict.VIOLATED: " ✗", Verdict.UNDERPOWERED: " –"}
-LATEX = {  # signs of cells and titles
-    "ε": r"$\varepsilon$",
-    "∞": r"$\infty$",
-    "±": r"$\pm$",
-    "✗": r"$\times$",
-    "−": r"$-$",
-    "<": r"$<$",
-    "–": "--",
-    "_": r"\_",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,31 +80,6 @@ def cells(row: Row) -> tuple[str, ...]:
 def _p_value(sampled: SampledEvidence) -> str:
     p = binomial.distance_p_value(sampled.ks.statistic, sampled.ks.allowed, sampled.runs)
     return "<1e-99" if p < 1e-99 else short(p, 2)
-
-
-def to_latex(rows: Iterable[Row]) -> str:
-    """Return the comparison as a `tabular` with the rules of booktabs: the attacks, and a line for each twin.
-
-    Raises ValueError if no attack of the comparison has laws and runs on both twins.
-    """
-    pairs = compared(rows)
-    if not pairs:
-        names = ", ".join(COMPARED)
-        raise ValueError(f"no row to compare: it takes {names}, with runs, on a naive mechanism and {BASE2}")
-    lines = [r"\begin{tabular}{llllll}  % \usepackage{booktabs}", r"\toprule", _latex(COLUMNS)]
-    for one in pairs:
-        lines += [r"\midrule", rf"\multicolumn{{{len(COLUMNS)}}}{{l}}{{{in_latex(title(one))}}} \\"]
-        lines += [_latex(cells(row)) for row in (one.broken, one.exact) if row is not None]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _latex(texts: Iterable[str]) -> str:
-    return rf"{' & '.join(map(in_latex, texts))} \\"
-
-
-def in_latex(text: str) -> str:
-    """Return the text of a cell for LaTeX."""
-    return "".join(LATEX.get(one, one) for one in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
-from subnormal.audit.report.junit import document
+from subnormal.audit.report.junit import case, document
 from subnormal.audit.suite.entry import FAILED, Entry, Status
-from subnormal.audit.text import printable, short, thousandths
+from subnormal.audit.text import short, thousandths
 
-SKIPPED = (Status.ACCEPTED, Status.UNDERPOWERED)
+TAGS = dict.fromkeys(FAILED, "failure") | {Status.ERROR: "error"}
+TAGS |= dict.fromkeys((Status.ACCEPTED, Status.UNDERPOWERED), "skipped")
 
 
 def to_junit(entries: Sequence[Entry], alpha: float) -> str:
@@ -19,14 +20,11 @@ def to_junit(entries: Sequence[Entry], alpha: float) -> str:
 
 
 def _case(entry: Entry) -> Element:
-    case = Element(
-        "testcase", classname="subnormal", name=printable(entry.name), time=thousandths(entry.document["seconds"])
-    )
-    status, text = entry.status, printable(f"{':'.join(map(str, entry.place))}\n{entry.text}")
-    tag = "failure" if status in FAILED else "error" if status is Status.ERROR else "skipped"
-    if status not in (*FAILED, *SKIPPED, Status.ERROR):
-        SubElement(case, "system-out").text = text
-        return case
     message = entry.finding or "so few runs could not have shown a violation"
-    SubElement(case, tag, type=str(status), message=printable(" ".join(message.split()))).text = text
-    return case
+    return case(
+        ("subnormal", entry.name, thousandths(entry.document["seconds"])),
+        f"{':'.join(map(str, entry.place))}\n{entry.text}",
+        TAGS.get(entry.status),
+        str(entry.status),
+        message,
+    )

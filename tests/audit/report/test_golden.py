@@ -82,7 +82,6 @@ FORMATS: dict[str, tuple[Callable[[], Report], Callable[[Report], str]]] = {
     "report.json": (small, to_json.to_json),
     "junit.xml": (small, junit.to_junit),
     "rows.md": (small, lambda report: table.to_markdown(report.rows)),
-    "comparison.tex": (small, lambda report: report.to_latex()),
     "every_row.txt": (every_row, lambda report: printed(terminal.lines(report))),
     "every_row_wide.txt": (every_row, wide),
     "every_row.html": (every_row, articles),

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from docs.proved import to_markdown
 from subnormal.audit.evidence.every_pair import decide, domain_of
 from subnormal.audit.model import DomainEvidence, DomainVerdict
 from subnormal.audit.report import proofs
@@ -41,7 +42,7 @@ def test_what_is_shipped_is_what_is_decided() -> None:
 
 def test_the_page_is_that_of_the_results() -> None:
     page = (ROOT / "docs" / "proved.md").read_text()
-    assert page == proofs.to_markdown(proofs.known())
+    assert page == to_markdown(proofs.known())
     assert all(f"`{one.evidence.domain}`" in page for one in proofs.known())
 
 
@@ -93,4 +94,4 @@ def test_an_undecided_claim_says_what_is_left() -> None:
     for verdict in (DomainVerdict.UNRESOLVED, DomainVerdict.VIOLATED):
         some = dataclasses.replace(left, verdict=verdict)
         assert "left     3 pairs that the bounds on their laws do not decide" in proofs.text(some)
-    assert given(1.5) in proofs.to_markdown([Proof(left, 1.5)])
+    assert given(1.5) in to_markdown([Proof(left, 1.5)])
