@@ -60,6 +60,16 @@ class Report(model.Report):
 
         return frame(list(map(notebook.record, self.rows)))
 
+    def to_latex(self) -> str:
+        """Return the comparison of naive base e with exact base 2, which `subnormal run` prints first, as LaTeX.
+
+        It is a tabular for the package booktabs. A cross marks what is more than the claim allows, a dash what so few
+        runs could not show. Raises ValueError where no row is of an attack of that comparison, with runs on both twins.
+        """
+        from subnormal.audit.report import twins
+
+        return twins.to_latex(self.rows)
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write report.json and report.html, the files that `subnormal run` writes.
 

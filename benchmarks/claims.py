@@ -20,9 +20,8 @@ from typing import Any
 
 import click
 
-from subnormal.audit.claims.answers import of_package, source
+from subnormal.audit.claims.answers import Row, as_json, held, of_package, source
 from subnormal.audit.claims.holding import Held
-from subnormal.audit.claims.rows import Row, as_json, held
 from subnormal.audit.commands.common import line_progress
 from subnormal.audit.engine.process_pool import Executor, local
 from subnormal.audit.report.atomic_write import prepare, write

@@ -22,7 +22,7 @@ HEAVY = ("numpy", "scipy", "gmpy2", "matplotlib", "click", "rich", "jinja2", "cr
 FUNCTIONS = [name for name in subnormal.__all__ if inspect.isfunction(getattr(subnormal, name))]
 CLAIMS = [subnormal.Claim, subnormal.Eta, subnormal.Zcdp, subnormal.Gdp, subnormal.Renyi, subnormal.Profile]
 PICTURES = [function for name in plots.__all__ if inspect.isfunction(function := getattr(plots, name))]
-METHODS = [subnormal.Report.to_frame, subnormal.Report.save]
+METHODS = [subnormal.Report.to_frame, subnormal.Report.to_latex, subnormal.Report.save]
 
 EXAMPLES = """
 >>> import subnormal

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypedDict
 
 from subnormal.attacks.core.event_words import in_words
@@ -21,7 +20,7 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import OF_RUNS, Nonnegative, SequentialEvidence, Verdict
-from subnormal.audit.report.form import plain
+from subnormal.audit.report.to_json import to_json as json_of
 from subnormal.audit.values.distance import rounded
 from subnormal.mechanisms.privacy import Claim, Range
 
@@ -149,43 +148,30 @@ class Document:
 
 def to_json(result: Result) -> str:
     """Return the result as one JSON document; infinities are "inf"."""
-    text = json.dumps(plain(_document(result)), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    return text.encode(errors="backslashreplace").decode()  # half a surrogate pair, as JSON too writes it
+    return json_of(_document(result))
 
 
 def _document(result: Result) -> Document:
     by_kind: Mapping[str, Any] = result.evidence
     stability, losses = by_kind.get("exact"), result.detectable
-    return Document(
-        schema=SCHEMA,
-        function=result.function,
-        claim=words.claim_words(result.claim),
-        verdict=result.verdict,
-        point=result.point,
-        stage=result.stage,
-        worlds=None if result.worlds is None else Worlds(*map(words.shown, result.worlds)),
-        event=None if result.event is None else {**result.event, "words": in_words(result.event)},
-        evidence=Evidence(
+    same = {one.name: getattr(result, one.name) for one in fields(Document) if hasattr(result, one.name)}
+    other: dict[str, Any] = {
+        "schema": SCHEMA,
+        "claim": words.claim_words(result.claim),
+        "worlds": None if result.worlds is None else Worlds(*map(words.shown, result.worlds)),
+        "event": None if result.event is None else {**result.event, "words": in_words(result.event)},
+        "evidence": Evidence(
             None if stability is None else _stability(stability),
             *(by_kind.get(kind) for kind in ("modelled", "sequential", "law", "walk", "followed")),
         ),
-        error=result.error,
-        notes=result.notes,
-        pairs=result.examples,
-        runs=result.runs,
-        seconds=round(result.seconds, 3),
-        seed=result.seed,
-        test=regression.as_test(result),
-        domain=result.domain,
-        relation=result.relation,
-        command=result.command,
-        grid=result.grid,
-        severity=result.severity,
-        detectable=None if losses is None else DetectableLosses(losses.by_event, losses.by_best_event),
-        last_bits_only=result.last_bits_only,
-        versions=provenance.versions(result.place),
-        commit=provenance.commit(),
-    )
+        "pairs": result.examples,
+        "seconds": round(result.seconds, 3),
+        "test": regression.as_test(result),
+        "detectable": None if losses is None else DetectableLosses(losses.by_event, losses.by_best_event),
+        "versions": provenance.versions(result.place),
+        "commit": provenance.commit(),
+    }
+    return Document(**same | other)
 
 
 def _stability(evidence: StabilityEvidence) -> Stability:

@@ -1,4 +1,7 @@
-"""Who answers: a function in Python, or a package, installed here or at a version in an environment of its own."""
+"""Who answers: a function in Python, or a package, installed here or at a version in an environment of its own.
+
+A row is one accountant and one kind of claim, which is held in any process.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ import math
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from subnormal.audit.claims.holding import Answer, RefusedError
+from subnormal.audit.claims.holding import Answer, Held, RefusedError, Said, hold
+from subnormal.audit.claims.kinds import kind
+from subnormal.audit.report.form import plain
 from subnormal.audit.targets import serve
 from subnormal.audit.targets.environments import Environment, install
 from subnormal.audit.targets.json_lines import TargetError
@@ -42,6 +48,7 @@ class Package:
 
 
 Source: TypeAlias = tuple[Package, Path]  # a package, and the interpreter that has it
+Answers: TypeAlias = Mapping[tuple[str, str], Answer]  # by the name of the accountant and that of the kind
 
 PACKAGES = (
     Package("subnormal"),
@@ -94,7 +101,7 @@ def source(release: str) -> Source:
 
 
 @contextmanager
-def _answers(python: Path, path: str, *named: str) -> Iterator[Mapping[tuple[str, str], Answer]]:
+def _answers(python: Path, path: str, *named: str) -> Iterator[Answers]:
     """Yield the answers of a process, which is started again after it failed.
 
     path: where modules are looked for. named: what it answers for.
@@ -122,7 +129,7 @@ def _answers(python: Path, path: str, *named: str) -> Iterator[Mapping[tuple[str
         yield {(who, kind): partial(_asked, ask, who, kind) for who, kind in names}
 
 
-def of_package(one: Package, python: Path) -> AbstractContextManager[Mapping[tuple[str, str], Answer]]:
+def of_package(one: Package, python: Path) -> AbstractContextManager[Answers]:
     """Return the answers of a package, by the name of its accountant and that of the kind.
 
     Raises TargetError where its file cannot be loaded there.
@@ -130,13 +137,13 @@ def of_package(one: Package, python: Path) -> AbstractContextManager[Mapping[tup
     return _answers(python, os.environ.get("PYTHONPATH", "") if python == Path(sys.executable) else "", str(one.file))
 
 
-def of_function(name: str, kind: str) -> AbstractContextManager[Mapping[tuple[str, str], Answer]]:
+def of_function(name: str, of_kind: str) -> AbstractContextManager[Answers]:
     """Return the answers of package.module:function, which takes a kind's parameters by their names.
 
     It is called in a process of its own, because it may exit, crash, or never return. An answer raises RefusedError
     where the function does so, raises anything, or returns no number. Raises TargetError where it cannot be imported.
     """
-    return _answers(Path(sys.executable), os.pathsep.join(sys.path), name, kind)
+    return _answers(Path(sys.executable), os.pathsep.join(sys.path), name, of_kind)
 
 
 def _asked(ask: Callable[[Any], Any], accountant: str, kind: str, **parameters: Any) -> float:
@@ -158,3 +165,47 @@ def _number(value: Any) -> float:
     if math.isnan(number):
         raise RefusedError("not a number (NaN)")
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one row asks.
+
+    source: the package that is started to answer; None: somebody here answers. ends: the time (s since the epoch) when
+    all rows end. share: of the time that is left then. options: of `hold`, besides the time.
+    """
+
+    accountant: str
+    kind: str
+    source: Source | None = None
+    ends: float = math.inf
+    share: float = 1.0
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def held(here: Answers, row: Row) -> Held:
+    """Return what is found of one row. here: who answers where the row has no source."""
+    with nullcontext(here) if row.source is None else of_package(*row.source) as answers:
+        answer, seconds = answers[row.accountant, row.kind], row.share * max(0.0, row.ends - time.time())
+        return hold(row.accountant, answer, kind(row.kind), seconds=seconds, **row.options)
+
+
+def as_json(one: Held) -> dict[str, Any]:
+    """Return what was found as JSON values; "inf" and "-inf" stand for infinities."""
+
+    def said(answer: Said | None) -> Any:
+        return None if answer is None else {**plain(answer), "shortfall": answer.shortfall}
+
+    return {
+        "accountant": one.accountant,
+        "kind": one.kind,
+        "verdict": one.verdict,
+        "answered": one.examples,
+        "refused": one.refused,
+        "reason": one.why,
+        "rounded": one.rounded,
+        "shortest": said(one.shortest),
+        "violated": said(one.violated),
+        "loose": plain(one.factor),
+        "loosest": said(one.loosest),
+    }

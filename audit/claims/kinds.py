@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from subnormal.audit.claims.budget_kinds import BUDGET_KINDS
 from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
-from subnormal.audit.claims.discrete_gaussian_kinds import DISCRETE_GAUSSIAN_KINDS
-from subnormal.audit.claims.draw_kinds import DRAW_KINDS
+from subnormal.audit.claims.discrete_kinds import DISCRETE_KINDS
 from subnormal.audit.claims.fixed_sample_kinds import FIXED_SAMPLE_KINDS
 from subnormal.audit.claims.kind import Kind
 from subnormal.audit.claims.noise_kinds import NOISE_KINDS
@@ -15,12 +13,10 @@ from subnormal.audit.claims.shuffling_kinds import SHUFFLING_KINDS
 
 KINDS = (
     *NOISE_KINDS,
-    *DISCRETE_GAUSSIAN_KINDS,
-    *DRAW_KINDS,
+    *DISCRETE_KINDS,
     *SAMPLING_KINDS,
     *FIXED_SAMPLE_KINDS,
     *CONVERSION_KINDS,
-    *BUDGET_KINDS,
     *SELECTION_KINDS,
     *SHUFFLING_KINDS,
 )

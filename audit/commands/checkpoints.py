@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
+from filelock import FileLock, Timeout
 
 from subnormal.audit.commands.common import Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from subnormal.audit.engine.checkpoint import Checkpoint
-    from subnormal.audit.engine.pairs import Crossing
-    from subnormal.audit.engine.scheduler import CountStore
+from subnormal.audit.engine.checkpoint import Checkpoint, CheckpointError
+from subnormal.audit.engine.fingerprint import fingerprint
+from subnormal.audit.engine.pairs import Crossing
+from subnormal.audit.engine.scheduler import CountStore, identity
 
 LOCK = ".audit.lock"  # exists while an audit works in the folder
 CONFIRM_DISCARD_AFTER = 60.0  # seconds of counting; a fresh audit does not discard more
@@ -28,21 +27,9 @@ def open_checkpoint(
 ) -> Iterator[CountStore]:
     """Yield the store of an audit's counts; with resume, it holds those of the interrupted audit.
 
-    Ends with one line and exit code 2 where the checkpoint is of another audit, where it holds long work and resume is
-    not set, or where another audit is at work in the folder.
+    Ends with one line and exit code 2 where the checkpoint is of another audit, or holds long work and resume is not
+    set.
     """
-    with _folder_lock(out), _count_store(out, crossings, options, resume=resume) as store:
-        yield store
-
-
-@contextmanager
-def _count_store(
-    out: Path, crossings: list[Crossing], options: Mapping[str, Any], *, resume: bool
-) -> Iterator[CountStore]:
-    from subnormal.audit.engine.checkpoint import Checkpoint
-    from subnormal.audit.engine.fingerprint import fingerprint
-    from subnormal.audit.engine.scheduler import CountStore, identity
-
     checkpoint = Checkpoint(out, identity(crossings, **options) | {"environment": fingerprint()})
     stored, before = _load(checkpoint, crossings, resume=resume)
     started = time.monotonic()
@@ -75,10 +62,8 @@ def _count_store(
 
 
 @contextmanager
-def _folder_lock(out: Path) -> Iterator[None]:
+def folder_lock(out: Path) -> Iterator[None]:
     """Lock the folder: two audits would overwrite each other's counts, and the first to end would remove them."""
-    from filelock import FileLock, Timeout
-
     lock = FileLock(out / LOCK)
     try:
         lock.acquire(blocking=False)
@@ -97,8 +82,6 @@ def _folder_lock(out: Path) -> Iterator[None]:
 
 def _load(checkpoint: Checkpoint, crossings: list[Crossing], *, resume: bool) -> tuple[dict[int, Any], float]:
     """Return the counts to resume from, and the seconds that they took."""
-    from subnormal.audit.engine.checkpoint import CheckpointError
-
     if checkpoint.path.is_dir():
         raise Failure(f"{checkpoint.path}: Is a directory")
     if not resume:

@@ -25,9 +25,8 @@ from subnormal.audit.engine.process_pool import each_of, local
 from subnormal.audit.text import counted, short, short_apart
 
 if TYPE_CHECKING:
-    from subnormal.audit.claims.answers import Source
+    from subnormal.audit.claims.answers import Answers, Source
     from subnormal.audit.claims.holding import Held, Said
-    from subnormal.audit.claims.rows import Answers
 
 EXAMPLES = 100
 
@@ -99,8 +98,8 @@ def claims(
     Exit codes: 0 done, 1 a claim is violated (with --fail-on-violation), 2 a
     mistake in the call, 3 nothing was answered. docs/claims.md lists the kinds.
     """
+    from subnormal.audit.claims.answers import Row, as_json, held
     from subnormal.audit.claims.kinds import KINDS, kind
-    from subnormal.audit.claims.rows import Row, as_json, held
     from subnormal.audit.report.to_json import to_json
 
     if (function is None) == (against is None):

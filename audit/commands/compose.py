@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from subnormal.audit.commands.common import FiniteRange, known, out_option, output, print_table, progress
-from subnormal.audit.commands.composed import composed
-from subnormal.audit.text import at_least, at_most, given
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from subnormal.audit.composition.comparison import Line, Subject
-    from subnormal.audit.composition.leak_growth import LeakGrowth
-    from subnormal.audit.report.svg import Panel
+from subnormal.audit.commands.common import FiniteRange, out_option, output
 
 RUNS = 1_024
-LINES = 9  # in the table of δ(ε)
 PAGE = "compose.html"
 POSITIVE = FiniteRange(0, min_open=True)
 
@@ -97,94 +87,18 @@ def compose(
     Scales are in units of the sensitivity. Both bounds are certified (for counts, at their confidence); the other
     accountants are rounded to nearest.
     """
+    from subnormal.audit.commands.composed import beyond, compared, composed, leaks
     from subnormal.audit.report import to_html
 
-    subject = composed(attacks, mechanism, **options)
+    subject = composed(attacks, mechanism, options)
     source = click.get_current_context().get_parameter_source
     for name in ("runs", "delta", "budget"):
         if subject is None and source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} needs a mechanism: leaks are shown for r = 1 to 2^18 runs")
     title = "Growth of leaks" if subject is None else subject.name
     with output(out) as files:
-        charts = _leaks(attacks, options["count"]) if subject is None else _compared(subject, runs, delta)
+        charts = leaks(attacks, options["count"]) if subject is None else compared(subject, runs, delta)
         if subject is not None and budget is not None:
-            click.echo(_beyond(subject, runs, budget, delta))
+            click.echo(beyond(subject, runs, budget, delta))
         files[PAGE] = to_html.charts(title, charts).encode()
     click.echo(f"charts: {out / PAGE}", err=True)
-
-
-def _compared(subject: Subject, runs: int, delta: float) -> list[Panel]:
-    """Print both tables; return both charts."""
-    from subnormal.audit.composition.comparison import POINTS, chart, delta_lines, epsilon_lines
-    from subnormal.audit.report.svg import Axis
-
-    with progress("composing", 2) as done:
-        curve = delta_lines(subject, runs)
-        done()
-        growth = epsilon_lines(subject, delta, runs)
-        done()
-    title = f"{subject.name}: {runs:,} runs"
-    some = curve[:: (POINTS - 1) // (LINES - 1)]
-    print_table(_table(f"δ(ε), {title}", "ε", some))
-    print_table(_table(f"ε(δ) at δ = {given(delta)}, {subject.name}", "runs", growth))
-    return [
-        chart(curve, title, Axis("ε (nats)", 0.0, curve[-1].at or 1.0), f"δ of {runs:,} runs"),
-        chart(growth, subject.name, Axis("runs r", 1, max(2, runs), logarithmic=True), f"ε at δ = {given(delta)}"),
-    ]
-
-
-def _beyond(subject: Subject, runs: int, budget: float, delta: float) -> str:
-    """Return in words how many runs are proved to exceed a claim."""
-    from subnormal.mechanisms.privacy import Claim
-
-    with progress("searching", 1) as done:
-        found = subject.runs_beyond(Claim(budget, delta), runs)
-        done()
-    claim = f"(ε, δ) = ({given(budget)}, {given(delta)})"
-    if found is None:
-        return f"{subject.name}: {runs:,} runs are not proved to exceed {claim}"
-    return f"{subject.name}: {found:,} run{'s are' if found > 1 else ' is'} proved to exceed {claim}"
-
-
-def _leaks(names: Sequence[str], count: int) -> list[Panel]:
-    """Print how the leaks of broken members grow; return the charts."""
-    from subnormal.attacks.catalogue import attack, attacks, chosen
-    from subnormal.audit.composition.leak_growth import charts, measure_leaks
-
-    for name in names:
-        known(attack, name, "--attack")
-    composed = chosen(names) or [one for one in attacks() if not one.slow]
-    with progress("composing", len(composed)) as done:
-        rows = measure_leaks(composed, count=count, done=done)
-    if not rows:
-        raise click.UsageError("no exact law convicts a member under these attacks")
-    print_table(_leak_table(rows))
-    return charts(rows)
-
-
-def _table(title: str, axis: str, lines: Sequence[Line]) -> Table:
-    from subnormal.audit.report.table import grid
-
-    table = grid([axis, "low", "up", *(name.replace("Oh–", "Oh–\n") for name in lines[0].others)], (), title)
-    for line in lines:
-        at = f"{line.at:,}" if isinstance(line.at, int) else given(line.at, 6)
-        table.add_row(at, given(line.low, 7), given(line.up, 7), *(given(one, 5) for one in line.others.values()))
-    return table
-
-
-def _leak_table(rows: Sequence[LeakGrowth]) -> Table:
-    from subnormal.audit.composition.leak_growth import RUNS as STEPS
-    from subnormal.audit.report.table import grid
-
-    titles = ["attack", "mechanism", "ε", *(f"r = {r:,}" for r in STEPS)]
-    table = grid(titles, ("attack", "mechanism"), "δ(r·ε): the leak beyond r times the claim")
-    for row in rows:
-        if row.exact:
-            table.add_row(
-                "", f"{row.mechanism} (exact)", given(row.claim.epsilon), *(f"≤ {at_most(up)}" for _, up in row.beyond)
-            )
-            table.add_section()
-        else:
-            lows = (at_least(low) for low, _ in row.beyond)
-            table.add_row(row.attack, row.mechanism, given(row.claim.epsilon), *lows)
-    return table

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.checkpoints import open_checkpoint
 from subnormal.audit.commands.common import (
     Failure,
     FiniteRange,
@@ -29,15 +27,11 @@ from subnormal.audit.commands.recorded import Recorded
 from subnormal.audit.text import given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from subnormal.attacks.core.attack import AnyAttack
     from subnormal.audit.engine.pairs import Crossing
     from subnormal.audit.engine.process_pool import Executor
     from subnormal.audit.model import Report
-    from subnormal.mechanisms.core.mechanism import AnyMechanism
-
-T = TypeVar("T")
 
 QUICK_RUNS = 2_000
 ALPHA, ALPHA_FAILING = 0.05, 1e-3  # by default, and with --fail-on-violation
@@ -55,16 +49,7 @@ class Runs(click.IntRange):
         return super().convert(value, parameter, context)
 
 
-class _Run(Recorded):
-    """The command, which tells those who know its former option `--target` what has replaced it."""
-
-    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        if any(one.partition("=")[0] == "--target" for one in args):
-            raise Failure("--target is gone: audit your own code with `subnormal check`, see `subnormal check --help`")
-        return super().parse_args(context, args)
-
-
-@click.command(cls=_Run)
+@click.command(cls=Recorded)
 @click.option(
     "--attack",
     "attacks",
@@ -138,43 +123,48 @@ class _Run(Recorded):
     f"At most one sound build in {1 / ALPHA_FAILING:,.0f} fails by chance, whatever its number of rows.",
 )
 def run(
-    attacks: Sequence[str],
-    mechanisms: Sequence[str],
-    family_name: str | None,
-    channels: bool,
-    runs: int,
-    seed: int,
-    alpha: float | None,
+    out: Path,
+    form: str,
     jobs: int | None,
     address: str | None,
-    out: Path,
     resume: bool,
-    form: str,
-    until_decided: bool,
     quick: bool,
-    everything: bool,
     wide: bool,
     fail_on_violation: bool,
+    **options: Any,
 ) -> None:
     """Attack mechanisms and report the verdicts, row by row.
 
     Prints claims and results, violations first, and writes report.json and report.html. `subnormal check` audits
     mechanisms of your own.
     """
+    from subnormal.audit.commands.checkpoints import folder_lock, open_checkpoint
+    from subnormal.audit.engine import checkpoint
+    from subnormal.audit.engine.scheduler import examine_all
+    from subnormal.audit.report.to_html import files
+
     if jobs is not None and address is not None:
         raise click.UsageError("--jobs is for this machine, --cluster for others: they exclude each other")
-    chosen = _chosen(attacks, family_name, channels, slow=not quick)
-    options: dict[str, Any] = {
-        "seed": seed,
-        "runs": min(runs, QUICK_RUNS) if quick else runs,
-        "alpha": alpha or (ALPHA_FAILING if fail_on_violation else ALPHA),
-        "until_decided": until_decided,
+    settings: dict[str, Any] = {
+        "seed": options["seed"],
+        "runs": min(options["runs"], QUICK_RUNS) if quick else options["runs"],
+        "alpha": options["alpha"] or (ALPHA_FAILING if fail_on_violation else ALPHA),
+        "until_decided": options["until_decided"],
     }
-    crossings = _select_crossings(chosen, _mechanisms(mechanisms), everything)
-    executor = partial(_executor, jobs, address)
-    examine = partial(_examine_crossings, crossings, options, executor=executor, out=out, resume=resume)
-    report, page = _examine_and_write(examine, out)
-    _show(report, form, page, wide, overview=not (attacks or mechanisms))
+    crossings = _crossings(options, slow=not quick)
+    with output(out, stale=(checkpoint.NAME, checkpoint.TEMPORARY)) as written:
+        with (
+            redirect_stdout_to_stderr(),
+            folder_lock(out),
+            open_checkpoint(out, crossings, settings, resume=resume) as store,
+            _executor(jobs, address) as workers,
+            audit_progress() as update,
+        ):
+            report = examine_all(crossings, **settings, executor=workers, store=store, report_progress=update)
+        report = replace(report, command=click.get_current_context().meta["command"])
+        written |= files(report)
+    overview = not (options["attacks"] or options["mechanisms"])
+    _show(report, form, written["report.html"].decode(), wide, overview=overview)
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
     if any(row.error for row in report.rows):
         sys.exit(3)
@@ -182,83 +172,39 @@ def run(
         sys.exit(1)
 
 
-def _select_crossings(
-    attacks: list[AnyAttack], mechanisms: Sequence[str | AnyMechanism], everything: bool
-) -> list[Crossing]:
-    from subnormal.audit.engine.pairs import crossings
+def _crossings(options: dict[str, Any], *, slow: bool) -> list[Crossing]:
+    """Return what the options name. Raises BadParameter and UsageError."""
+    from subnormal.attacks.catalogue import attack
+    from subnormal.attacks.core.attack import Attack
+    from subnormal.audit.api import chosen
+    from subnormal.audit.engine import pairs
+    from subnormal.mechanisms.core.mechanism import Mechanism
+    from subnormal.mechanisms.families import family, member
 
+    attacks = [_named(name, Attack, attack, "--attack") for name in options["attacks"]]
+    mechanisms = [_named(name, Mechanism, member, "--mechanism") for name in options["mechanisms"]]
+    name, everything = options["family_name"], options["everything"]
+    if name is not None:
+        known(family, name, "--family")
+    every = chosen(attacks, name, channels=options["channels"], slow=slow)
     with mistakes(LookupError, ValueError):
-        selected = crossings(attacks, mechanisms=mechanisms, everything=everything)
+        selected = pairs.crossings(every, mechanisms=mechanisms, everything=everything)
     if not selected:
         hint = "they are of other families" if everything else "--all tries every pair of a family"
         raise click.UsageError(f"none of these attacks is meant for these mechanisms; {hint}")
     return selected
 
 
-def _examine_and_write(examine: Callable[[], Report], out: Path) -> tuple[Report, str]:
-    """Examine and write; return the report and its page. The checkpoint of the audit goes."""
-    from subnormal.audit.engine import checkpoint
-    from subnormal.audit.report.to_html import files
-
-    with output(out, stale=(checkpoint.NAME, checkpoint.TEMPORARY)) as written:
-        with redirect_stdout_to_stderr():
-            report = examine()
-        written |= files(report)
-    return report, written["report.html"].decode()
-
-
-def _chosen(names: Sequence[str], family_name: str | None, channels: bool, *, slow: bool) -> list[AnyAttack]:
-    from subnormal.attacks.catalogue import attack
-    from subnormal.attacks.core.attack import Attack
-    from subnormal.audit.api import chosen
-    from subnormal.mechanisms.families import family
-
-    named = [_own(name, Attack, "--attack") if ":" in name else name for name in names]
-    for name in named:
-        if isinstance(name, str):
-            known(attack, name, "--attack")
-    if family_name is not None:
-        known(family, family_name, "--family")
-    return chosen(named, family_name, channels=channels, slow=slow)
-
-
-def _mechanisms(names: Sequence[str]) -> list[str | AnyMechanism]:
-    from subnormal.mechanisms.core.mechanism import Mechanism
-    from subnormal.mechanisms.families import member
-
-    named = [_own(name, Mechanism, "--mechanism") if ":" in name else name for name in names]
-    for name in named:
-        if isinstance(name, str):
-            known(member, name, "--mechanism")
-    return named
-
-
-def _own(text: str, kind: type[T], option: str) -> T:
-    """Return an attack or a mechanism of the user. Raises BadParameter."""
+def _named(text: str, kind: type[Any], find: Callable[[str], object], option: str) -> Any:
+    """Return a name that `find` knows, or MODULE:NAME, which is of the user and of this kind. Raises BadParameter."""
     from subnormal.audit.targets.json_lines import TargetError
     from subnormal.audit.targets.named import record
 
+    if ":" not in text:
+        known(find, text, option)
+        return text
     with mistakes(TargetError, option=option), redirect_stdout_to_stderr():
         return record(text, kind)
-
-
-def _examine_crossings(
-    crossings: list[Crossing],
-    options: dict[str, Any],
-    *,
-    executor: Callable[[], AbstractContextManager[Executor]],
-    out: Path,
-    resume: bool,
-) -> Report:
-    from subnormal.audit.engine.scheduler import examine_all
-
-    with (
-        open_checkpoint(out, crossings, options, resume=resume) as store,
-        executor() as workers,
-        audit_progress() as update,
-    ):
-        report = examine_all(crossings, **options, executor=workers, store=store, report_progress=update)
-        return replace(report, command=click.get_current_context().meta["command"])
 
 
 @contextmanager

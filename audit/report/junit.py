@@ -50,9 +50,10 @@ def case(named: tuple[str, str, str], body: str, tag: str | None, kind: str, mes
 
     named: its class, its name and its time. kind: of the result, such as a verdict.
     """
-    one = Element("testcase", **dict(zip(("classname", "name", "time"), map(printable, named), strict=True)))
-    about = {"type": printable(kind), "message": printable(" ".join(message.split()))}
-    SubElement(one, tag or "system-out", about if tag else {}).text = printable(body)
+    of, name, seconds = map(printable, named)
+    one = Element("testcase", classname=of, name=name, time=seconds)
+    said = {"type": printable(kind), "message": printable(" ".join(message.split()))} if tag else dict[str, str]()
+    SubElement(one, tag or "system-out", said).text = printable(body)
     return one
 
 

@@ -23,6 +23,8 @@ KEY = (
     "allowed may do too. –: so few runs could not show that."
 )
 MARKS = {Verdict.VIOLATED: " ✗", Verdict.UNDERPOWERED: " –"}
+SIGNS = {"ε": r"\varepsilon", "∞": r"\infty", "±": r"\pm", "✗": r"\times", "−": "-", "<": "<"}
+LATEX = str.maketrans({sign: f"${name}$" for sign, name in SIGNS.items()} | {"–": "--", "_": r"\_"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,22 @@ def cells(row: Row) -> tuple[str, ...]:
 def _p_value(sampled: SampledEvidence) -> str:
     p = binomial.distance_p_value(sampled.ks.statistic, sampled.ks.allowed, sampled.runs)
     return "<1e-99" if p < 1e-99 else short(p, 2)
+
+
+def to_latex(rows: Iterable[Row]) -> str:
+    """Return the comparison as a `tabular` with the rules of booktabs: the attacks, and a line for each twin.
+
+    Raises ValueError if no attack of the comparison has laws and runs on both twins.
+    """
+    lines = [r"\begin{tabular}{llllll}  % \usepackage{booktabs}", r"\toprule", rf"{' & '.join(COLUMNS)} \\"]
+    for one in compared(rows):
+        lines += [r"\midrule", rf"\multicolumn{{{len(COLUMNS)}}}{{l}}{{{title(one)}}} \\"]
+        lines += [rf"{' & '.join(cells(row))} \\" for row in (one.broken, one.exact) if row is not None]
+    if len(lines) == 3:
+        raise ValueError(
+            f"no row to compare: it takes {', '.join(COMPARED)}, with runs, on a naive mechanism and {BASE2}"
+        )
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""]).translate(LATEX)
 
 
 @dataclass(frozen=True, slots=True)

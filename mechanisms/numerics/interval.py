@@ -5,6 +5,7 @@ Numbers from e^(−7·10^8) to e^(7·10^8): what lies beyond is enclosed too, by
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -100,34 +101,18 @@ def hull(low: Number, high: Number) -> Interval:
     return Interval(interval(low).low, interval(high).high)
 
 
-def exp(value: Number) -> Interval:
-    """Return e^value."""
-    that = interval(value)
-    return Interval(_DOWN.exp(that.low), _UP.exp(that.high))
+def _rising(name: str) -> Callable[[Number], Interval]:
+    """Return a function of numbers that rises, on intervals."""
+    down, up = getattr(_DOWN, name), getattr(_UP, name)
+
+    def enclosed(value: Number) -> Interval:
+        that = interval(value)
+        return Interval(down(that.low), up(that.high))
+
+    return enclosed
 
 
-def expm1(value: Number) -> Interval:
-    """Return e^value − 1."""
-    that = interval(value)
-    return Interval(_DOWN.expm1(that.low), _UP.expm1(that.high))
-
-
-def log(value: Number) -> Interval:
-    """Return ln value; −∞ at 0."""
-    that = interval(value)
-    return Interval(_DOWN.log(that.low), _UP.log(that.high))
-
-
-def log1p(value: Number) -> Interval:
-    """Return ln(1 + value)."""
-    that = interval(value)
-    return Interval(_DOWN.log1p(that.low), _UP.log1p(that.high))
-
-
-def sqrt(value: Number) -> Interval:
-    """Return the square root."""
-    that = interval(value)
-    return Interval(_DOWN.sqrt(that.low), _UP.sqrt(that.high))
+exp, expm1, log, log1p, sqrt = map(_rising, ("exp", "expm1", "log", "log1p", "sqrt"))  # the logarithm of 0 is −∞
 
 
 def largest(*values: Number) -> Interval:

@@ -1,7 +1,6 @@
 """`subnormal.run` and `subnormal.load`: the report of the command line, as a Python object."""
 
 import dataclasses
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from subnormal import Report, attack, load, run
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
 from subnormal.audit import model
 from subnormal.audit.api import chosen
-from subnormal.audit.report import sentences, to_json
+from subnormal.audit.report import sentences
 from subnormal.audit.report.finding import finding
 from tests.support import processes
 from tests.support.processes import SUBNORMAL
@@ -81,67 +80,14 @@ def test_a_report_that_is_read_back_is_the_same(report: Report, tmp_path: Path) 
     assert [finding(row) for row in again.rows] == [finding(row) for row in report.rows]
 
 
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> Any:
-    """Yield the path of every value that is no object and no list."""
-    if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(part, (*path, key))
-    else:
-        yield path
-
-
-def test_a_field_of_another_type_is_named(report: Report, tmp_path: Path) -> None:
-    """Every field of every kind of row, but what no program reads: parameters, settings and events are free."""
-    document = json.loads(to_json.to_json(report))
-    free = {"parameters", "settings", "event", "schema", "visible_below"}
-    paths = [path for path in leaves(document) if not free & set(path)]
-    place, tried = tmp_path / "report.json", set()
-    for path in paths:
-        form = tuple(part for part in path if isinstance(part, str))
-        if form in tried:
-            continue
-        tried.add(form)
-        changed = json.loads(to_json.to_json(report))
-        at = changed
-        for part in path[:-1]:
-            at = at[part]
-        at[path[-1]] = ["wrong"]
-        place.write_text(json.dumps(changed))
-        named = "worlds" if "worlds" in form else form[-1]
-        with pytest.raises(ValueError, match=rf"report\.json .*{named}"):
-            load(place)
-    assert {"claim", "worlds", "exact", "sampled", "sequential", "timing"} <= {part for form in tried for part in form}
-
-
-@pytest.mark.parametrize(("content", "told"), [("", "ends too early"), ("[]", "no schema"), ('{"schema": "x"}', "'x'")])
-def test_what_is_no_report_is_refused(content: str, told: str, tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text(content)
-    with pytest.raises(ValueError, match=rf"report\.json .*{told}"):
+def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"report\.json .*no schema"):
         load(tmp_path / "report.json")
-    with pytest.raises(FileNotFoundError):
-        load(tmp_path / "absent.json")
-
-
-def test_violated_rows(report: Report) -> None:
-    assert [row.mechanism for row in report.violated] == [row.mechanism for row in report.rows if row.violated]
-    assert 0 < len(report.violated) < len(report.rows)
 
 
 def test_a_report_is_shown_by_its_verdicts(report: Report) -> None:
     assert repr(report).startswith(f"<Report: {len(report.rows)} rows: {len(report.violated)} VIOLATED, 5 ERROR, ")
-
-
-def test_a_notebook_shows_what_the_terminal_shows(report: Report) -> None:
-    shown = report._repr_html_()
-    rows = shown.partition("</tbody>")[0].split("<tr>")[2:]
-    verdicts = [next(name for name in sentences.SEVERITY if name in row) for row in rows]
-    assert verdicts == sorted(map(sentences.verdict, report.rows), key=sentences.SEVERITY.index)
-    for row in report.rows:
-        made = finding(row)
-        told = [text.replace("<", "&lt;").replace(">", "&gt;") for text in (row.mechanism, made.claimed, made.found)]
-        assert any(all(text in line for text in told) for line in rows)
-    assert "<no>" not in shown  # an error's message is text
-    assert "No verdict says that a mechanism is private." in shown
 
 
 def test_a_frame_has_a_line_for_each_row(report: Report) -> None:

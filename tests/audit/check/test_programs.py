@@ -312,15 +312,3 @@ def _program(check: int) -> int:
 
 def _children(parent: int) -> list[int]:
     return list(map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split()))
-
-
-def test_run_names_check_where_a_target_is_given() -> None:
-    for old in (
-        ["--target", "cmd: x", "--family", "laplace", "--epsilon", "1"],
-        ["--target=module:f", "--attack", "a"],
-    ):
-        shown = CliRunner().invoke(main, ["run", *old])
-        assert shown.exit_code == 2
-        assert len(shown.stderr.splitlines()) == 1
-        assert "subnormal check" in shown.stderr
-        assert shown.stdout == ""

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import strategies as st
 
-from subnormal.audit.claims.discrete_gaussian_kinds import _noise
+from subnormal.audit.claims.discrete_kinds import _noise
 from subnormal.audit.claims.holding import hold
 from subnormal.audit.claims.kinds import kind
 

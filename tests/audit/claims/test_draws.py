@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from subnormal.audit.claims.draw_kinds import DRAWS, RARE
+from subnormal.audit.claims.discrete_kinds import DRAWS, RARE
 from subnormal.audit.claims.holding import Said, hold
 from subnormal.audit.claims.kinds import kind
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from benchmarks import claims
 from benchmarks.claims import Asked
+from subnormal.audit.claims.answers import Row
 from subnormal.audit.claims.holding import Held, Said
-from subnormal.audit.claims.rows import Row
 
 
 def row(accountant: str, kind: str, violated: bool) -> dict[str, Any]:

@@ -179,14 +179,6 @@ def test_all_shows_the_crossings_that_tell_nothing(tmp_path: Path) -> None:
     assert len(shown) == len(met)
 
 
-def test_a_quick_look_leaves_out_costly_attacks_unless_they_are_named(tmp_path: Path) -> None:
-    costly = ["--attack", "rounded-addition-float32", "--mechanism", "exponential-naive-float32", "--quick"]
-    assert [row["attack"] for row in rows_of(tmp_path, *costly)] == ["rounded-addition-float32"]
-    result = call("run", "--mechanism", "noisy-max-naive-float32", "--quick", "--out", str(tmp_path))
-    assert result.exit_code == 2
-    assert "none of these attacks is meant for these mechanisms" in result.stderr
-
-
 def workers(parent: int) -> list[int]:
     """Return the worker processes of an audit, waiting until there are some."""
     for _ in range(200):

@@ -129,10 +129,3 @@ def test_a_file_that_was_cut_off_is_named_wherever_it_ends(document: Json) -> No
 
 def as_saved(document: Json) -> bytes:
     return json.dumps(alone(document, document["rows"][0]), ensure_ascii=False, indent=1).encode()
-
-
-def test_files_that_are_not_there_are_a_mistake(tmp_path: Path) -> None:
-    for path, told in ((tmp_path / "nowhere.json", "does not exist"), (tmp_path, "is a directory")):
-        result = call(str(path), str(path))
-        assert result.exit_code == 2
-        assert told in result.stderr

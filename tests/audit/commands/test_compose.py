@@ -279,11 +279,8 @@ def test_more_runs_make_no_less_certain() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--gaussian", "0"), "Invalid value for '--gaussian': 0.0 is not in the range x>0"),
         (("--gaussian", "1e-200"), "sigma must be at least 0.03125"),
-        (("--laplace", "1e-3", "--truncation", "1"), "scale must be at least 0.03125"),
         (("--response", "1e300"), "epsilon must be at most 700 nats"),
-        (("--gaussian", "nan"), "nan is not a finite number"),
         (("--gaussian", "1", "--laplace", "1"), "--gaussian and --laplace exclude each other"),
         (("--sampling", "0.1"), "--sampling needs --gaussian"),
         (("--truncation", "5"), "--truncation needs --laplace"),
@@ -294,12 +291,7 @@ def test_more_runs_make_no_less_certain() -> None:
         (("--attack", "zero-rounding", "--mechanism", "laplace-exact"), "laplace-exact is of the family laplace"),
         (("--attack", "absorption", "--mechanism", "laplace-exakt"), "did you mean 'laplace-exact'?"),
         (("--attack", "box-muller-inversion", "--mechanism", "gaussian-naive-float64"), "has no exact law"),
-        (("--file", "nowhere.json"), "File 'nowhere.json' does not exist"),
-        (("--runs", "0"), "0 is not in the range 1<=x<="),
-        (("--buckets", "7"), "7 is not in the range 8<=x<="),
         (("--runs", "5"), "--runs needs a mechanism"),
-        (("--budget", "5"), "--budget needs a mechanism"),
-        (("--gaussian", "1", "--budget", "-1"), "Invalid value for '--budget'"),
         (("--attack", "absorption", "--delta", "0.1"), "--delta needs a mechanism"),
     ],
 )
@@ -314,16 +306,13 @@ def test_mistakes_exit_2_and_name_the_argument(arguments: tuple[str, ...], messa
     [
         (("1\n2", "1\n2\n3"), "'in' and 'out' must be over the same atoms, got 2 and 3"),
         (("1\nmany", "1\n2"), "could not convert string to float: 'many'"),
-        (("0.5\n0.4", "0.5\n0.5"), "'in' must hold probabilities that sum up to 1"),
         (("1", "1", "1"), "one file with a pair, or one for each of two worlds, got 3"),
         ('{"in": [1], "in": [2], "out": [3]}', "'in' is given twice"),
         ("no json", "Expecting value"),
         ('{"in": [1]}', "no 'out'"),
         ('{"in": [0.5, 0.6], "out": [0.5, 0.5]}', "'in' must hold probabilities that sum up to 1, got [0.5, 0.6]"),
-        ('{"in": [0.5, 0.5], "out": [1.0]}', "'in' and 'out' must be over the same atoms, got 2 and 1"),
         ('{"in": 3, "out": [3]}', "'in' must be a list of numbers, got 3"),
         ('{"in": [true, false], "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
-        ('{"in": {"0.5": 1, "0.50": 2}, "out": [0.5, 0.5]}', "'in' must be a list of numbers"),
         ('{"in": [NaN, 0.5], "out": [0.5, 0.5]}', "'in' must hold probabilities"),
         ('{"in": [3, -1], "out": [1, 1]}', "'in' must hold counts of 0 or more, from 1 to 2^53 in all, got [3, -1]"),
         (
@@ -334,8 +323,6 @@ def test_mistakes_exit_2_and_name_the_argument(arguments: tuple[str, ...], messa
         ("[[0.5, 0.5], [0.5, 0.5]]", 'no \'in\': a pair is {"in": […], "out": […]}'),
         ('{"in": [1, 1], "out": [0, 0]}', "'out' must hold counts of 0 or more, from 1 to 2^53 in all, got [0, 0]"),
         ('{"in": [1, 9007199254740992], "out": [1, 1]}', "'in' must hold counts of 0 or more, from 1 to 2^53 in all"),
-        ('{"in": [1, 1, 1], "out": [1, 2]}', "'in' and 'out' must be over the same atoms, got 3 and 2"),
-        ('{"in": [], "out": []}', "'in' must hold probabilities"),
     ],
 )
 def test_files_that_hold_no_pair_are_named(texts: str | tuple[str, ...], message: str, tmp_path: Path) -> None:

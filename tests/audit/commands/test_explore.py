@@ -3,7 +3,6 @@
 import tomllib
 import webbrowser
 from pathlib import Path
-from urllib.parse import unquote, urlparse
 
 import pytest
 from click.testing import CliRunner
@@ -15,33 +14,28 @@ from tests.support.paths import ROOT
 PAGE = ROOT / "docs" / "explorer.html"
 
 
-def test_the_page_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("options", "has_browser", "code", "said"),
+    [
+        ([], True, 0, ""),
+        (["--path"], False, 0, f"{explore.CHECKOUT}\n"),
+        ([], False, 2, f"Error: no browser could be opened; open this file in one: {explore.CHECKOUT}\n"),
+    ],
+)
+def test_the_page_is_opened_or_named(
+    options: list[str], has_browser: bool, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
 
     def open_page(address: str) -> bool:
         opened.append(address)
-        return True
+        return has_browser
 
     monkeypatch.setattr(webbrowser, "open", open_page)
-    result = CliRunner().invoke(main, ["explore"])
-    assert (result.exit_code, result.output) == (0, "")
-    (address,) = opened
-    assert urlparse(address).scheme == "file"
-    assert Path(unquote(urlparse(address).path)).samefile(PAGE)
-
-
-def test_the_path_is_printed_and_nothing_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("opened"))
-    result = CliRunner().invoke(main, ["explore", "--path"])
-    assert result.exit_code == 0
-    assert Path(result.stdout.strip()).samefile(PAGE)
-
-
-def test_without_a_browser_it_exits_2_and_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webbrowser, "open", lambda address: False)
-    result = CliRunner().invoke(main, ["explore"])
-    assert result.exit_code == 2
-    assert result.stderr == f"Error: no browser could be opened; open this file in one: {explore.CHECKOUT}\n"
+    result = CliRunner().invoke(main, ["explore", *options])
+    assert (result.exit_code, result.output) == (code, said)
+    assert opened == ([] if options else [explore.CHECKOUT.as_uri()])
+    assert explore.CHECKOUT.samefile(PAGE)
 
 
 def test_a_wheel_has_the_page_where_the_command_looks_for_it() -> None:

@@ -179,15 +179,6 @@ def test_rows_that_come_and_go_are_named_and_weighed(document: Json) -> None:
     assert (added.weight, added.new) == (Weight.NEW, "HOLDS")
 
 
-def test_a_channel_makes_another_row(document: Json) -> None:
-    row = next(row for row in document["rows"] if row["channel"] == "tries")
-    found = differences(alone(document, row), alone(document, row | {"channel": "bits"}))
-    assert {(one.row, one.what, one.old == "–") for one in found} == {
-        (f"{row['attack']} (tries)", "row", False),
-        (f"{row['attack']} (bits)", "row", True),
-    }
-
-
 def test_errors_that_come_and_go_are_named(document: Json) -> None:
     row = named(document, "zero-rounding", "exponential-naive-float64")
     none = dict.fromkeys(KINDS) | {"claim": None, "advantage_allowed": None}

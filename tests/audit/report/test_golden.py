@@ -78,10 +78,11 @@ def wide(report: Report) -> str:
 FORMATS: dict[str, tuple[Callable[[], Report], Callable[[Report], str]]] = {
     "overview.txt": (small, lambda report: printed(terminal.overview(report))),
     "page.html": (small, lambda report: sections(report, "comparison", "families", "how-made")),
-    "notebook.html": (small, notebook.to_html),
+    "notebook.html": (every_row, notebook.to_html),
     "report.json": (small, to_json.to_json),
     "junit.xml": (small, junit.to_junit),
     "rows.md": (small, lambda report: table.to_markdown(report.rows)),
+    "comparison.tex": (small, lambda report: report.to_latex()),
     "every_row.txt": (every_row, lambda report: printed(terminal.lines(report))),
     "every_row_wide.txt": (every_row, wide),
     "every_row.html": (every_row, articles),

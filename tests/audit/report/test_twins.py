@@ -99,3 +99,9 @@ def test_a_bar_marks_the_last_probability_that_the_claim_allows(claim: Claim, in
     assert excess(allowed) <= 1e-12
     beyond = allowed + 1e-6 * (1 if outside > inside else -1)
     assert excess(beyond) > 0 or not 0 <= beyond <= 1 or inside == outside
+
+
+def test_without_runs_there_is_nothing_to_compare(report: Report) -> None:
+    rows = [dataclasses.replace(row, sampled=None) for row in report.rows]
+    with pytest.raises(ValueError, match="no row to compare: it takes zero-rounding, truncated-addition, "):
+        twins.to_latex(rows)

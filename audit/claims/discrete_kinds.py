@@ -1,4 +1,8 @@
-"""Claims about discrete Gaussian noise on an integer: x has a probability in proportion to e^(−x²/2σ²)."""
+"""Claims about noise on an integer: discrete Gaussian noise, where x has a probability in proportion to e^(−x²/2σ²),
+and samplers: of many draws of noise, those whose magnitude is `place`, or all others.
+
+A conviction of draws is no proof: of sound noise, one answer in 10^10 says less than the bound, at most.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from hypothesis import strategies as st
 
 from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import ALPHA, DELTA, STEPS, Bounds, Kind, decades, least_epsilon
@@ -18,6 +23,8 @@ from subnormal.mechanisms.privacy import Zcdp
 REACH = 45  # standard deviations, beyond which all is less than 10^-400 of what 10^-300 is attained with
 KEPT = 12  # standard deviations of one of several releases
 LEAST, MOST = -1.3, 2  # powers of ten of σ: losses of one step up to 700 nats, and sums of at most 4,500 terms
+DRAWS = 1 << 15  # of one answer
+RARE = 1e-10  # the chance that an answer of sound noise lies below the bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +68,6 @@ def _noise(sigma: float) -> _Noise:
     return _Noise(sigma, tuple(term / whole for term in terms), tuple(one / whole for one in reversed(sums)))
 
 
-def chance(sigma: float, place: int) -> Interval:
-    """Return P(Z = place), for 0 ≤ place ≤ 45σ."""
-    return _noise(sigma).exactly[place]
-
-
 def _epsilon(sigma: float, steps: int, delta: float) -> Bounds:
     """Several steps are counted in buckets; from above they are also concentrated, with ρ = T/2σ².
 
@@ -104,10 +106,47 @@ def _accuracy(sigma: float, alpha: float) -> Bounds:
     return max(0.0, first(0) - 1.0), float(first(1))
 
 
+def _laplace_draws(scale: float, place: int, others: bool) -> Bounds:
+    p = exp(-1 / interval(scale))
+    return _fewest((1 - p) / (1 + p) * exp(-interval(place) / scale) * (2 if place else 1), others)
+
+
+def _gaussian_draws(sigma: float, place: int, others: bool) -> Bounds:
+    return _fewest(_noise(sigma).exactly[place] * (2 if place else 1), others)
+
+
+def _fewest(share: Interval, others: bool) -> Bounds:
+    """Return a number of draws that fewer than RARE answers of sound noise do not reach, and no upper bound.
+
+    P(Bin(n, q) ≤ m) ≤ e^(−n·KL(m/n, q)) for m ≤ n·q (Hoeffding 1963, Theorem 1).
+    """
+    wanted = 1 - share if others else share
+    if wanted.low <= 0:
+        return 0.0, math.inf
+    missed, least = -1, math.floor(DRAWS * float(wanted.low))
+    while least - missed > 1:
+        middle = (missed + least) // 2
+        missed, least = (middle, least) if _is_rare(middle, wanted) else (missed, middle)
+    return missed + 1.0, math.inf
+
+
+def _is_rare(count: int, share: Interval) -> bool:
+    """Return whether so few draws, or fewer, have a chance of at most RARE. Few: below the mean."""
+    kept = interval(count) / DRAWS
+    lost = 1 - kept
+    divergence = lost * (log(lost) - log(1 - share))
+    if count:
+        divergence = divergence + kept * (log(kept) - log(share))
+    return bool((DRAWS * divergence + log(RARE)).low >= 0)
+
+
 SIGMA = decades(LEAST, MOST, 1.0, 0.1, 100.0)
-DISCRETE_GAUSSIAN_KINDS = (
+OF_DRAWS, PLACES = decades(-0.5, 1.5, 1.0, 3.0, 10.0), {"place": st.integers(0, 9), "others": st.booleans()}
+DISCRETE_KINDS = (
     Kind("discrete-gaussian", "ε at δ", {"sigma": SIGMA, "steps": STEPS, "delta": DELTA}, _epsilon),
     Kind(
         "discrete-gaussian-accuracy", "accuracy at α", {"sigma": decades(LEAST, MOST, 1.0), "alpha": ALPHA}, _accuracy
     ),
+    Kind("discrete-laplace-draws", "draws", {"scale": OF_DRAWS, **PLACES}, _laplace_draws),
+    Kind("discrete-gaussian-draws", "draws", {"sigma": OF_DRAWS, **PLACES}, _gaussian_draws),
 )
