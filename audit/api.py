@@ -64,7 +64,13 @@ class Report(model.Report):
         """Return the comparison of naive base e with exact base 2, which `subnormal run` prints first, as LaTeX.
 
         It is a tabular for the package booktabs. A cross marks what is more than the claim allows, a dash what so few
-        runs could not show. Raises ValueError where no row is of an attack of that comparison, with runs on both twins.
+        runs could not show.
+
+        Returns:
+            The text of the table.
+
+        Raises:
+            ValueError: no row is of an attack of that comparison, with runs on both twins.
         """
         from subnormal.audit.report import twins
 

@@ -90,17 +90,12 @@ def sweep(
             raise ValueError(f"{name} must be at least {least}, got {value}")
     at = points(attack, over)
     frame([])  # without pandas the error comes first
+    found: list[Record] = []
     with local(jobs) as executor:
-        found = list(_reported(records(attack, at, runs=runs, seed=seed, executor=executor), len(at), progress))
-    return frame([record for several in found for record in several])
-
-
-def _reported(
-    found: Iterable[list[Record]], total: int, progress: Callable[[int, int], None]
-) -> Iterator[list[Record]]:
-    for done, several in enumerate(found, 1):
-        progress(done, total)
-        yield several
+        for done, several in enumerate(records(attack, at, runs=runs, seed=seed, executor=executor), 1):
+            found += several
+            progress(done, len(at))
+    return frame(found)
 
 
 def points(attack: str, over: Mapping[str, Values]) -> list[dict[str, object]]:

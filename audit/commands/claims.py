@@ -16,6 +16,7 @@ from subnormal.audit.commands.common import (
     Failure,
     FiniteRange,
     format_option,
+    jobs_option,
     line_progress,
     mistakes,
     print_line,
@@ -61,9 +62,7 @@ EXAMPLES = 100
     default=None,
     help="Nothing is asked for whose true epsilon, or given epsilon, is larger.  [default: any]",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Processes of a package.  [default: one for each core]"
-)
+@jobs_option("Processes of a package")
 @format_option("table", "json", help_text="Of the output.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit with 1 when a claim is violated.")
 def claims(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 WIDTH = 80  # columns of a line where there is no terminal
+WIDEST = 10_000  # columns of a table that is not folded
 PROGRESS_INTERVAL = 10.0  # seconds between two lines of progress without a terminal
 
 
@@ -49,6 +50,12 @@ def out_option(help_text: str, default: str = "reports") -> Callable[[Any], Any]
         callback=named_folder,
         help=help_text,
     )
+
+
+def jobs_option(help_text: str) -> Callable[[Any], Any]:
+    """Return the option --jobs of a command."""
+    shown = f"{help_text}.  [default: one for each core]"
+    return click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help=shown)
 
 
 class FiniteRange(click.FloatRange):
@@ -242,9 +249,7 @@ def print_table(table: Table) -> None:
 
 def print_whole(table: Table) -> None:
     """Print a table without cutting or folding its lines, on a terminal too."""
-    from subnormal.audit.report.table import natural_width
-
-    _console(width=natural_width(table)).print(table)
+    _console(width=WIDEST).print(table)
 
 
 def print_lines(lines: Iterable[RenderableType], width: int) -> None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subnormal.audit.commands.common import Failure, file_mistakes, format_option, known, mistakes, progress
+from subnormal.audit.commands.common import (
+    Failure,
+    file_mistakes,
+    format_option,
+    jobs_option,
+    known,
+    mistakes,
+    progress,
+)
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 
 if TYPE_CHECKING:
@@ -58,9 +66,7 @@ def _lines(domain: str) -> Iterator[str]:
     metavar="TEXT",
     help="The domain of the mechanism's family, with options after @; the default ones are below.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.  [default: one for each core]"
-)
+@jobs_option("Worker processes")
 @format_option("text", "json", help_text="Format of standard output.")
 @click.option(
     "--certificate",

@@ -15,6 +15,7 @@ from subnormal.audit.commands.common import (
     FiniteRange,
     audit_progress,
     format_option,
+    jobs_option,
     known,
     mistakes,
     out_option,
@@ -82,12 +83,7 @@ class Runs(click.IntRange):
     show_default=f"{given(ALPHA)}, with --fail-on-violation {given(ALPHA_FAILING)}",
     help="Probability that any sampled verdict is a false alarm. The rows share it.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 1024),
-    metavar="N",
-    help="Worker processes on this machine; the report does not depend on it.  [default: one for each core]",
-)
+@jobs_option("Worker processes on this machine; the report does not depend on it")
 @click.option(
     "--cluster",
     "address",

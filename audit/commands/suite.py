@@ -20,6 +20,7 @@ from subnormal.audit.commands.check import arguments_of, check, failed, names_in
 from subnormal.audit.commands.common import (
     Failure,
     file_mistakes,
+    jobs_option,
     line_progress,
     mistakes,
     out_option,
@@ -49,12 +50,7 @@ class Plan:
 
 @click.command()
 @click.argument("file", default="subnormal.toml", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 1024),
-    metavar="N",
-    help="Checks at the same time.  [default: one for each core]",
-)
+@jobs_option("Checks at the same time")
 @out_option("Folder of suite.html, suite.json, suite.xml (JUnit), suite.sarif and the pages.", default="reports/suite")
 @click.option(
     "--unchanged",

@@ -75,22 +75,6 @@ def _flat(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, str(value) if isinstance(value, str) else value
 
 
-STUDY = (  # the columns of a study
-    "claim.epsilon",
-    "claim.delta",
-    "advantage",
-    "allowed",
-    "loss",
-    "delta",
-    "ks",
-    "total_variation",
-    "event_in_low",
-    "event_in_high",
-    "event_out_low",
-    "event_out_high",
-)
-
-
 def study_of(row: Row) -> dict[str, Any]:
     """Return the columns of a study of this row. A report that was loaded has no distance of the laws."""
     return study(row.claim, row.exact or row.exhaustive, None if row.sketch is None else row.sketch.law)
@@ -98,17 +82,26 @@ def study_of(row: Row) -> dict[str, Any]:
 
 def study(claim: Claim | None, proved: ExactEvidence | None, masses: Pair | None) -> dict[str, Any]:
     """Return the columns `STUDY` of a claim, of what is proved, and of the laws' masses, in the statistic's order."""
-    made: dict[str, Any] = dict.fromkeys(STUDY)
-    if claim is not None:
-        made |= {"claim.epsilon": claim.epsilon, "claim.delta": claim.delta, "allowed": claim.advantage_allowed}
-    if proved is not None:
-        made |= {"advantage": proved.advantage, "loss": proved.epsilon, "delta": proved.delta}
-        made["total_variation"] = proved.total_variation
-        for name, bounds in (("event_in", proved.event_in), ("event_out", proved.event_out)):
-            made[f"{name}_low"], made[f"{name}_high"] = bounds or (None, None)
-    if masses is not None:
-        made["ks"] = binomial.ks_least(*masses)
-    return made
+    unknown = None, None
+    inside = (proved and proved.event_in) or unknown
+    outside = (proved and proved.event_out) or unknown
+    return {
+        "claim.epsilon": claim and claim.epsilon,
+        "claim.delta": claim and claim.delta,
+        "advantage": proved and proved.advantage,
+        "allowed": claim and claim.advantage_allowed,
+        "loss": proved and proved.epsilon,
+        "delta": proved and proved.delta,
+        "ks": None if masses is None else binomial.ks_least(*masses),
+        "total_variation": proved and proved.total_variation,
+        "event_in_low": inside[0],
+        "event_in_high": inside[1],
+        "event_out_low": outside[0],
+        "event_out_high": outside[1],
+    }
+
+
+STUDY = tuple(study(None, None, None))  # the columns of a study
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -99,13 +99,6 @@ def grid(titles: Iterable[str], left: Container[str], title: str | None = None) 
     return result
 
 
-def natural_width(table: Table) -> int:
-    """Return the width of a table that is not cut off, in characters."""
-    from rich.console import Console
-
-    return Console(width=1000).measure(table).maximum
-
-
 @dataclass(frozen=True, slots=True)
 class Section:
     """The rows of one attack. heading: the title of a new part of the report that begins here, or empty."""
