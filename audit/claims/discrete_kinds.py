@@ -7,6 +7,7 @@ A conviction of draws is no proof: of sound noise, one answer in 10^10 says less
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -123,11 +124,8 @@ def _fewest(share: Interval, others: bool) -> Bounds:
     wanted = 1 - share if others else share
     if wanted.low <= 0:
         return 0.0, math.inf
-    missed, least = -1, math.floor(DRAWS * float(wanted.low))
-    while least - missed > 1:
-        middle = (missed + least) // 2
-        missed, least = (middle, least) if _is_rare(middle, wanted) else (missed, middle)
-    return missed + 1.0, math.inf
+    below_the_mean = range(math.floor(DRAWS * float(wanted.low)))
+    return float(bisect_left(below_the_mean, True, key=lambda count: not _is_rare(count, wanted))), math.inf
 
 
 def _is_rare(count: int, share: Interval) -> bool:

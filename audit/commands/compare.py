@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from subnormal.audit.report.diff import Difference
-    from subnormal.audit.report.load import Json
 
 REPORT = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -43,7 +42,7 @@ def compare(old: Path, new: Path, form: str) -> None:
 
     contents = [_content(path, argument) for path, argument in ((old, "OLD"), (new, "NEW"))]
     are_suites = all(f'"{document.SCHEMA}"'.encode() in content for content in contents)
-    parse = document.parse if are_suites else load.parse
+    parse: Callable[[bytes], Any] = document.parse if are_suites else load.parse
     before, after = (
         _parsed(parse, content, path, argument)
         for content, path, argument in zip(contents, (old, new), ("OLD", "NEW"), strict=True)
@@ -68,7 +67,7 @@ def _content(path: Path, argument: str) -> bytes:
         return path.read_bytes()
 
 
-def _parsed(parse: Callable[[bytes], Json], content: bytes, path: Path, argument: str) -> Json:
+def _parsed(parse: Callable[[bytes], Any], content: bytes, path: Path, argument: str) -> Any:
     with mistakes(ValueError, option=argument, of=f"{path} "):
         return parse(content)
 

@@ -104,7 +104,7 @@ def suite(file: Path, jobs: int | None, out: Path, unchanged: Path | None, fail_
             results = {**kept, **_results(checks, jobs or cores(), tell)}
         entries = [_entry(name, results[name], plan, file) for name in plan.checks]
         files["suite.html"] = page.to_html(entries, pages, plan.alpha).encode()
-        files["suite.json"] = document.to_json(entries, pages, fingerprints).encode()
+        files["suite.json"] = document.written(entries, pages, fingerprints).encode()
         files["suite.xml"] = junit.to_junit(entries, plan.alpha).encode()
         files["suite.sarif"] = sarif.to_sarif(entries, version("subnormal")).encode()
         files |= {name: one.page.encode() for one, name in zip(entries, pages, strict=True)}
@@ -145,13 +145,13 @@ def _kept(unchanged: Path, fingerprints: Mapping[str, str | None]) -> dict[str, 
     kept: dict[str, dict[str, Any]] = {}
     for name, known in fingerprints.items():
         check = earlier.get(name)
-        if known is None or check is None or (check["status"], check["fingerprint"]) != (Status.NOT_REFUTED, known):
+        if known is None or check is None or (check.status, check.fingerprint) != (Status.NOT_REFUTED, known):
             continue
-        page = unchanged.parent / check["page"]
+        page = unchanged.parent / check.page
         if page.is_file():
-            text = f"{check['text']}\nnot made again: code, libraries and options are the same"
+            text = f"{check.text}\nnot made again: code, libraries and options are the same"
             html = page.read_text(encoding="utf-8")
-            kept[name] = {"json": json.dumps(check["check"]), "text": text, "html": html, "place": check["place"]}
+            kept[name] = {"json": json.dumps(check.check), "text": text, "html": html, "place": check.place}
     return kept
 
 

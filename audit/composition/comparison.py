@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,17 +56,16 @@ class Subject:
         """
         if most < 1:
             raise ValueError(f"most must be at least 1, got {most}")
+
+        def is_beyond(runs: int) -> bool:
+            return self.delta(runs, claim.epsilon)[0] > claim.delta
+
         proved = 1
-        while self.delta(proved, claim.epsilon)[0] <= claim.delta:
+        while not is_beyond(proved):
             if proved >= most:
                 return None
             proved = min(2 * proved, most)
-        kept = proved // 2
-        while proved - kept > 1:
-            middle = (kept + proved) // 2
-            beyond = self.delta(middle, claim.epsilon)[0] > claim.delta
-            kept, proved = (kept, middle) if beyond else (middle, proved)
-        return proved
+        return bisect_left(range(proved), True, lo=proved // 2 + 1, key=is_beyond)
 
     def largest_loss(self) -> float:
         """Return the largest finite loss of a run in the buckets, in nats."""

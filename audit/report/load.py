@@ -32,10 +32,11 @@ def key(row: Json) -> tuple[str, str, str | None]:
     return row["attack"], row["mechanism"], row["channel"]
 
 
-def _read(content: bytes) -> tuple[Json, Report]:
+def decoded(content: bytes) -> Any:
+    """Return the value of a JSON document. Raises ValueError with an error of one line."""
     try:
         text = content.decode("utf-8")
-        document: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=unique)
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=unique)
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -46,6 +47,10 @@ def _read(content: bytes) -> tuple[Json, Report]:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"is not JSON ({error})") from None
+
+
+def _read(content: bytes) -> tuple[Json, Report]:
+    document = decoded(content)
     if not isinstance(document, dict) or "schema" not in document:
         raise ValueError("is no report: it has no schema")
     if document["schema"] != SCHEMA:

@@ -2,97 +2,90 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from subnormal.audit.report import form, load, to_json
 from subnormal.audit.report.diff import Difference, Weight
 from subnormal.audit.suite.entry import FAILED, Entry, Status
 from subnormal.audit.text import printable
 
 SCHEMA = "subnormal/suite/1"
-KEYS = ("name", "status", "finding", "fingerprint", "place", "page", "text", "check")
 QUESTION = ("function", "claim", "domain", "relation", "grid")  # what was checked
 
-Json = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check of the document. fingerprint: None where there is none. page: its file. check: as in check.json."""
+
+    name: str
+    status: Status
+    finding: str
+    fingerprint: str | None
+    place: tuple[str, int]
+    page: str
+    text: str
+    check: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.finding}" if self.finding else str(self.status)
 
 
-def to_json(entries: Sequence[Entry], pages: Sequence[str], fingerprints: Mapping[str, str | None]) -> str:
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The document."""
+
+    schema: str
+    checks: tuple[Check, ...]
+
+
+def written(entries: Sequence[Entry], pages: Sequence[str], fingerprints: Mapping[str, str | None]) -> str:
     """Return the suite as one JSON document. pages: files of the checks. fingerprints: None where there is none."""
-    checks = [
-        {
-            "name": one.name,
-            "status": str(one.status),
-            "finding": one.finding,
-            "fingerprint": fingerprints[one.name],
-            "place": list(one.place),
-            "page": page,
-            "text": one.text,
-            "check": dict(one.document),
-        }
+    checks = (
+        Check(one.name, one.status, one.finding, fingerprints[one.name], one.place, page, one.text, one.document)
         for one, page in zip(entries, pages, strict=True)
-    ]
-    return json.dumps({"schema": SCHEMA, "checks": checks}, indent=1, ensure_ascii=False) + "\n"
+    )
+    return to_json.to_json(Suite(SCHEMA, tuple(checks)))
 
 
-def parse(content: bytes) -> dict[str, Json]:
+def parse(content: bytes) -> dict[str, Check]:
     """Return the checks of suite.json, by name. Raises ValueError, in one line, where it is none."""
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not JSON ({error})") from None
+    document = load.decoded(content)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise ValueError(f"is not of the schema {SCHEMA!r}")
-    checks = document.get("checks")
-    if not isinstance(checks, list) or not all(map(_is_check, checks)):
-        raise ValueError(f"must have checks with {', '.join(KEYS)}")
-    return {one["name"]: one for one in checks}
+    suite: Suite = form.read(Suite, document)
+    return {one.name: one for one in suite.checks}
 
 
-def _is_check(one: Any) -> bool:
-    if not isinstance(one, dict) or not one.keys() >= set(KEYS):
-        return False
-    texts = (one[name] for name in ("name", "status", "finding", "page", "text"))
-    return all(isinstance(text, str) for text in texts) and isinstance(one["check"], dict)
-
-
-def differences(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Difference]:
+def differences(old: Mapping[str, Check], new: Mapping[str, Check]) -> list[Difference]:
     """Return the changes between two suites, new violations first: checks that are new or gone, what is asked of a
     check, its status, and its finding under the same status."""
-    return sorted(_changes(old, new), key=lambda one: one.weight)
-
-
-def _changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[Difference]:
+    changes = []
     for name in dict.fromkeys((*new, *old)):
-        before, after = old.get(name), new.get(name)
-        if before is None or after is None:
-            weight = Weight.GONE if after is None else _weight(after)
-            yield _difference(weight, name, before, after, "check", _status(before), _status(after))
-            continue
-        for key in QUESTION:
-            if before["check"].get(key) != after["check"].get(key):
-                parts = (str(one["check"].get(key)) for one in (before, after))
-                yield _difference(Weight.QUESTION, name, before, after, key, *parts)
-        if before["status"] != after["status"]:
-            weight = Weight.BETTER if before["status"] in FAILED and after["status"] not in FAILED else _weight(after)
-            yield _difference(weight, name, before, after, "status", _status(before), _status(after))
-        elif before["check"].get("severity") != after["check"].get("severity"):
-            parts = (str(one["check"].get("severity")) for one in (before, after))
-            yield _difference(Weight.VERDICT, name, before, after, "severity", *parts)
+        function = str((new.get(name) or old[name]).check.get("function", ""))
+        for weight, *what in _changes(old.get(name), new.get(name)):
+            changes.append(Difference(weight, *map(printable, (name, function, *what))))
+    return sorted(changes, key=lambda one: one.weight)
 
 
-def _weight(after: Json) -> Weight:
-    if after["status"] in FAILED:
+def _changes(before: Check | None, after: Check | None) -> Iterator[tuple[Weight, str, str, str]]:
+    """Yield the weight of each change of a check, what changed, and its old and its new text."""
+    if before is None or after is None:
+        yield Weight.GONE if after is None else _weight(after), "check", str(before or "–"), str(after or "–")
+        return
+    asked = [(Weight.QUESTION, key) for key in QUESTION]
+    if before.status is after.status:
+        asked.append((Weight.VERDICT, "severity"))
+    else:
+        weight = Weight.BETTER if before.status in FAILED and after.status not in FAILED else _weight(after)
+        yield weight, "status", str(before), str(after)
+    for weight, key in asked:
+        if before.check.get(key) != after.check.get(key):
+            yield weight, key, str(before.check.get(key)), str(after.check.get(key))
+
+
+def _weight(after: Check) -> Weight:
+    if after.status in FAILED:
         return Weight.VIOLATED
-    return Weight.FAILED if after["status"] == Status.ERROR else Weight.VERDICT
-
-
-def _status(check: Json | None) -> str:
-    if check is None:
-        return "–"
-    return f"{check['status']}: {check['finding']}" if check["finding"] else str(check["status"])
-
-
-def _difference(weight: Weight, name: str, old: Json | None, new: Json | None, what: str, *parts: str) -> Difference:
-    function = ((new or old) or {"check": {}})["check"].get("function", "")
-    return Difference(weight, printable(name), printable(str(function)), what, *map(printable, parts))
+    return Weight.FAILED if after.status is Status.ERROR else Weight.VERDICT
