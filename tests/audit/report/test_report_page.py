@@ -18,8 +18,6 @@ from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.row import examine
 from subnormal.audit.model import Report, Row
 from subnormal.audit.report import sentences, to_html
-from subnormal.audit.report.finding import finding
-from subnormal.audit.report.table import sections
 from subnormal.mechanisms.families import member
 from tests.support.browser import CONTRASTS, FITS, HIGH, NARROW, NEEDS_BROWSER, WIDE, Opened, follow
 
@@ -155,18 +153,6 @@ def test_a_stranger_sees_both_twins_of_each_attack_then_four_answers_then_the_ta
     assert shown.complaints == []
 
 
-def test_each_attack_has_one_line_which_leads_to_its_section(opened: Any, small: Report) -> None:
-    lines = opened.locator("a.line").all()
-    assert len(lines) == len(sections(small.rows))
-    for line in lines:
-        section = opened.locator(line.get_attribute("href").replace("#", "section[id='") + "']")
-        assert section.locator("h2").inner_text().split(" ")[0] == line.locator(".name").inner_text().split(" ")[0]
-        marks = {"VIOLATED": "✗ ", "HOLDS": "✓ "}
-        for word in line.locator(".word").all():
-            verdict = word.locator(".v").inner_text()
-            assert word.inner_text().startswith(f"{marks.get(verdict, '')}{verdict}")
-
-
 def pixels(picture: bytes) -> Any:
     return imread(io.BytesIO(picture))[..., :3]
 
@@ -209,17 +195,6 @@ def test_every_row_of_the_table_links_to_its_section_which_opens_and_back(opened
     table_row = opened.locator("#rows tbody tr").nth(4).bounding_box()
     head = opened.locator("#rows thead").bounding_box()
     assert head["y"] + head["height"] <= table_row["y"] < HIGH / 2  # nothing lies over it
-
-
-def test_sections_are_folded_and_each_says_what_was_claimed_and_found(opened: Any, small: Report) -> None:
-    articles = opened.locator("article")
-    assert articles.count() == len(small.rows)
-    assert opened.locator("article figure:visible").count() == 0
-    told = [one.inner_text() for one in articles.locator("summary:visible").all() if "VIOLATED" in one.inner_text()]
-    pairs = [str(finding(row)) for row in small.rows if row.violated]
-    assert sorted(one.split("claims")[1].strip() for one in told) == sorted(pair[len("claims ") :] for pair in pairs)
-    articles.first.locator("summary").first.click()
-    assert articles.first.locator("figure").first.is_visible()
 
 
 def by_severity(report: Report) -> list[Row]:
@@ -270,19 +245,6 @@ def test_the_header_stays_while_the_table_is_read(browser: Any, pages: dict[str,
     assert page.evaluate(over, [width / 2, head["height"] / 2])
 
 
-@pytest.mark.parametrize("opened", [{"viewport": {"width": NARROW, "height": HIGH}}], indirect=True)
-def test_the_claim_and_the_finding_are_within_a_screen_of_400_pixels(opened: Any, small: Report) -> None:
-    rows = opened.locator("#rows tbody tr")
-    for number, one in enumerate(by_severity(small)):
-        for name in ("claims", "found", "verdict"):
-            cell = rows.nth(number).locator(f"td.{name}")
-            box = cell.bounding_box()
-            assert 0 <= box["x"] < box["x"] + box["width"] <= NARROW
-        pair = finding(one)
-        assert rows.nth(number).locator("td.claims").inner_text() == pair.claimed
-        assert rows.nth(number).locator("td.found").inner_text() == ("–" if one.error else pair.found)
-
-
 def test_what_is_pasted_makes_the_worlds_of_the_row(opened: Any, small: Report) -> None:
     for one in small.rows:
         if one.error is not None:
@@ -330,14 +292,6 @@ def column(page: Any, place: int, which: str = "") -> list[str]:
     return cells
 
 
-def keys(page: Any, place: int) -> list[float | None]:
-    """What the cells of a column are sorted by; None where there is no number."""
-    found: list[str] = page.evaluate(
-        "place => [...document.querySelectorAll('#rows tbody tr')].map(row => row.cells[place].dataset.key)", place
-    )
-    return [float(key) if key else None for key in found]
-
-
 def number(cell: str) -> float:
     told = cell.removeprefix("≥ ").replace(",", "", 0 if "δ" in cell else -1).split(",")[0]
     if told.startswith("1−"):
@@ -360,18 +314,6 @@ def test_a_heading_sorts_the_table_and_again_the_other_way(opened: Any) -> None:
             shown = column(opened, place)
             assert [key(cell) for cell in shown[: len(known)]] == ordered
             assert shown[len(known) :] == ["–"] * (len(given) - len(known))
-
-
-def test_claims_sort_by_budget_and_findings_by_how_far_they_lie_above_the_claim(opened: Any, small: Report) -> None:
-    rows = by_severity(small)
-    epsilons = [None if row.claim is None else row.claim.epsilon for row in rows]
-    columns = {3: epsilons, 4: [finding(row).excess for row in rows]}
-    assert [keys(opened, place) for place in columns] == list(columns.values())
-    for place, expected in columns.items():
-        known = sorted(key for key in expected if key is not None)
-        for ordered in (known, known[::-1]):
-            opened.locator("#rows .heads th").nth(place).get_by_role("button").click()
-            assert keys(opened, place) == ordered + [None] * (len(rows) - len(known))
 
 
 @pytest.mark.parametrize("opened", [{"java_script_enabled": False}], indirect=True)
