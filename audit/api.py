@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from subnormal.attacks import catalogue
 from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.audit import model
-from subnormal.audit.engine.pairs import crossings
+from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.engine.process_pool import local
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.mechanisms.core.mechanism import AnyMechanism, Mechanism
@@ -160,14 +160,8 @@ def run(
         _require_whole("jobs", jobs, 1)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    pairs = crossings(
-        chosen(attacks or (), family, channels=channels, slow=not quick),
-        mechanisms=mechanisms or (),
-        everything=everything,
-    )
-    if not pairs:
-        hint = "they are of other families" if everything else "everything=True tries every pair of a family"
-        raise ValueError(f"none of these attacks is meant for these mechanisms; {hint}")
+    every = chosen(attacks or (), family, channels=channels, slow=not quick)
+    pairs = met(every, mechanisms or (), everything, "everything=True tries every pair of a family")
     runs = min(runs, QUICK_RUNS) if quick else runs
     with local(jobs) as executor:
         report = examine_all(pairs, seed=seed, runs=runs, alpha=alpha, until_decided=until_decided, executor=executor)
@@ -215,6 +209,17 @@ def chosen(
     if twice := {one.name for one in unique if sum(other.name == one.name for other in unique) > 1}:
         raise ValueError(f"two different attacks are named {min(twice)!r}")
     return [one for one in unique if family in (None, one.family) and (one.channel is not None or not channels)]
+
+
+def met(
+    attacks: list[AnyAttack], mechanisms: Sequence[str | AnyMechanism], everything: bool, otherwise: str
+) -> list[Crossing]:
+    """Return the attacks, each on the mechanisms that it meets. Raises ValueError for none, and says what to do."""
+    pairs = crossings(attacks, mechanisms=mechanisms, everything=everything)
+    if not pairs:
+        hint = "they are of other families" if everything else otherwise
+        raise ValueError(f"none of these attacks is meant for these mechanisms; {hint}")
+    return pairs
 
 
 def _public(report: model.Report) -> Report:

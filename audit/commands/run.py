@@ -172,23 +172,17 @@ def _crossings(options: dict[str, Any], *, slow: bool) -> list[Crossing]:
     """Return what the options name. Raises BadParameter and UsageError."""
     from subnormal.attacks.catalogue import attack
     from subnormal.attacks.core.attack import Attack
-    from subnormal.audit.api import chosen
-    from subnormal.audit.engine import pairs
+    from subnormal.audit.api import chosen, met
     from subnormal.mechanisms.core.mechanism import Mechanism
     from subnormal.mechanisms.families import family, member
 
     attacks = [_named(name, Attack, attack, "--attack") for name in options["attacks"]]
     mechanisms = [_named(name, Mechanism, member, "--mechanism") for name in options["mechanisms"]]
-    name, everything = options["family_name"], options["everything"]
-    if name is not None:
+    if (name := options["family_name"]) is not None:
         known(family, name, "--family")
     every = chosen(attacks, name, channels=options["channels"], slow=slow)
     with mistakes(LookupError, ValueError):
-        selected = pairs.crossings(every, mechanisms=mechanisms, everything=everything)
-    if not selected:
-        hint = "they are of other families" if everything else "--all tries every pair of a family"
-        raise click.UsageError(f"none of these attacks is meant for these mechanisms; {hint}")
-    return selected
+        return met(every, mechanisms, options["everything"], "--all tries every pair of a family")
 
 
 def _named(text: str, kind: type[Any], find: Callable[[str], object], option: str) -> Any:

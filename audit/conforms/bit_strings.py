@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -43,22 +43,6 @@ class Difference:
     event: str
     declared: Chances
     walked: Chances
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """All strings of so many bits at one input. undecided: the share of those that need more."""
-
-    data: Any
-    bits: int
-    undecided: Fraction
-    difference: Difference | None
-
-    @property
-    def verdict(self) -> Verdict:
-        if self.difference is not None:
-            return Verdict.VIOLATED
-        return Verdict.HOLDS if self.undecided <= WITHIN else Verdict.UNRESOLVED
 
 
 class _EndedError(BaseException):
@@ -104,7 +88,7 @@ def walked(
     all inputs. function: what `sample` calls. Raises ValueError where it is no function of its bits, and TypeError
     where an input cannot be copied or an outcome cannot be compared.
     """
-    walks, why = list[_Walk](), ""
+    walks, why = list[WalkEvidence](), ""
     started = time.monotonic()
     for number, (data, declared) in enumerate(inputs, 1):
         walk, ended = _walk(sample, function, data, declared, started + seconds * number / len(inputs))
@@ -112,11 +96,12 @@ def walked(
         if walk is not None:
             walks.append(walk)
             if walk.verdict is Verdict.VIOLATED:
-                return _evidence(walk, walk.verdict, number), ""
+                return replace(walk, inputs=number), ""
     if not walks:
         return None, why
     least = max(walks, key=lambda walk: walk.undecided)
-    return _evidence(least, least.verdict if len(walks) == len(inputs) else Verdict.UNRESOLVED, len(walks)), why
+    verdict = least.verdict if len(walks) == len(inputs) else Verdict.UNRESOLVED
+    return replace(least, verdict=verdict, inputs=len(walks)), why
 
 
 @dataclass(slots=True)
@@ -181,8 +166,10 @@ def law_of_bits(function: Callable[..., Any], data: Any, seconds: float, rest: f
     return FollowedLaw(found, len(found.atoms), found.rest == 0, time.monotonic() - started)
 
 
-def _walk(sample: Sampler, function: Any, data: Any, declared: Law[Any], until: float) -> tuple[_Walk | None, str]:
-    """Return the last walk, and why no longer one decides.
+def _walk(
+    sample: Sampler, function: Any, data: Any, declared: Law[Any], until: float
+) -> tuple[WalkEvidence | None, str]:
+    """Return the evidence of the last walk, at this input alone, and why no longer one decides.
 
     Strings become longer until they decide all but WITHIN, refute the law, or are too many. What decides is asked
     again, while the known sources of randomness are watched.
@@ -197,7 +184,7 @@ def _walk(sample: Sampler, function: Any, data: Any, declared: Law[Any], until: 
             differs = difference(law, declared)
             if differs is not None and all_refused(law.atoms):  # a mistake, which the first runs name
                 continue
-            walk = _Walk(data, depth, law.rest, differs)
+            walk = _evidence(data, depth, law.rest, differs)
             if walk.verdict is not Verdict.UNRESOLVED:
                 counted.most = WALKS * CALLS + AGAIN
                 _require_function_of_bits(function, partial(exhaustive.law, counted, depth, again=AGAIN), law)
@@ -291,15 +278,10 @@ def _words(atoms: Sequence[Any]) -> str:
     return f"the outcome is one of {named}" + (f" and {len(atoms) - NAMED:,} more" if len(atoms) > NAMED else "")
 
 
-def _evidence(walk: _Walk, verdict: Verdict, inputs: int) -> WalkEvidence:
-    one = walk.difference
-    return WalkEvidence(
-        verdict,
-        shown(walk.data),
-        inputs,
-        walk.bits,
-        float(walk.undecided),
-        None if one is None else one.event,
-        None if one is None else (float(one.declared[0]), float(one.declared[1])),
-        None if one is None else (float(one.walked[0]), float(one.walked[1])),
-    )
+def _evidence(data: Any, bits: int, undecided: Fraction, difference: Difference | None) -> WalkEvidence:
+    verdict = Verdict.HOLDS if undecided <= WITHIN else Verdict.UNRESOLVED
+    event, declared, walked = None, None, None
+    if difference is not None:
+        verdict, event = Verdict.VIOLATED, difference.event
+        declared, walked = ((float(low), float(high)) for low, high in (difference.declared, difference.walked))
+    return WalkEvidence(verdict, shown(data), 1, bits, float(undecided), event, declared, walked)

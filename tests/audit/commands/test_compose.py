@@ -21,9 +21,12 @@ from subnormal.audit.commands import common
 from subnormal.audit.commands.composed import recorded
 from subnormal.audit.composition import leak_growth
 from subnormal.audit.composition.buckets import count_bounds
+from subnormal.audit.composition.comparison import Subject
 from subnormal.audit.composition.other_accountants import kairouz_oh_viswanath
 from subnormal.audit.report.svg import RIGHT, TOP, Axis, Frame
+from subnormal.mechanisms.composition.closed_forms import gaussian
 from subnormal.mechanisms.curves import Gdp
+from subnormal.mechanisms.privacy import Claim
 from tests.support.paths import ROOT
 from tests.support.processes import run
 
@@ -105,6 +108,14 @@ def test_the_number_of_runs_beyond_a_budget(runs: str, told: str, tmp_path: Path
     asked = ("--gaussian", "10", "--runs", runs, "--budget", "2", "--delta", "1e-5")
     result = call(*asked, "--out", str(tmp_path))
     assert told in result.stdout
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.8, 1.0, 1.5, 1.8, 2.0, 2.2, 3.5])
+def test_the_number_of_runs_is_the_first_that_exceeds_the_budget(epsilon: float) -> None:
+    subject = Subject("σ = 3", (gaussian(3.0, count=400),))
+    first = next(runs for runs in range(1, 99) if subject.delta(runs, epsilon)[0] > 0.01)
+    assert subject.runs_beyond(Claim(epsilon, 0.01), first) == subject.runs_beyond(Claim(epsilon, 0.01)) == first
+    assert first == 1 or subject.runs_beyond(Claim(epsilon, 0.01), first - 1) is None
 
 
 def test_no_line_goes_through_infinity(tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def rows() -> Iterator[Row]:
     ):
         yield row_of(DELTA, mechanism=f"claim with a delta, {verdict}", exact=evidence, worlds=Worlds("[1]", "[]"))
     yield row_of(mechanism="every string", exhaustive=exact(HOLDS), settings={"eta": 0.5})
+    yield row_of(mechanism="an outcome of one world alone", exact=exact(VIOLATED, math.inf, 0.25))
     yield row_of(mechanism="another event", exact=exact(VIOLATED, 3.0, 0.25, HOLDS))
     yield row_of(mechanism="perhaps this event", exact=exact(VIOLATED, 3.0, 0.25, UNRESOLVED))
     yield row_of(DELTA, mechanism="distance", sampled=sampled(VIOLATED, 1.5, "distance"))
