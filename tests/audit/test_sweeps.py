@@ -36,7 +36,7 @@ def test_a_study_has_both_twins_at_every_combination() -> None:
     assert set(naive.verdict) == {"VIOLATED"}
     assert set(sound.verdict) == {"HOLDS"}
     assert all(naive.advantage == 1 - 1 / naive.outcomes)  # of the attack's own derivation
-    assert list(naive.event_out_low - naive.event_in_high) == pytest.approx(list(naive.advantage))
+    assert list(naive.event_in_high - naive.event_out_low) == pytest.approx(list(naive.advantage))
     assert set(naive.loss) == {math.inf}
     assert [math.tanh(epsilon / 2) for epsilon in study.epsilon] == pytest.approx(list(study.allowed))
     assert all((sound.loss <= sound.epsilon) & (sound.delta == 0))
