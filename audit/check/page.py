@@ -10,7 +10,7 @@ from subnormal.audit.check import regression, words
 from subnormal.audit.check.evidence import CheckEvidence, ModelledEvidence, StabilityEvidence
 from subnormal.audit.engine import provenance
 from subnormal.audit.model import SequentialEvidence, Verdict
-from subnormal.audit.report import claim_charts
+from subnormal.audit.report import row_charts
 from subnormal.audit.report.svg import Panel
 from subnormal.audit.report.to_html import filled
 from subnormal.audit.text import counted, percent, short
@@ -118,7 +118,7 @@ def _noise(result: Result) -> list[Noise]:
 def _panels(result: Result) -> list[Panel]:
     """Return the running e-value of runs that judged."""
     return [
-        claim_charts.running_e_value(one, result.function)
+        row_charts.running_e_value(one, result.function)
         for one in result.evidence.values()
         if isinstance(one, SequentialEvidence) and one.looks[-1][0] > 0
     ]

@@ -90,8 +90,9 @@ def suite(file: Path, jobs: int | None, out: Path, unchanged: Path | None, fail_
     """
     from subnormal.audit.engine.process_pool import cores
     from subnormal.audit.report.table import grid
-    from subnormal.audit.suite import document, junit, page, sarif
+    from subnormal.audit.suite import document
     from subnormal.audit.suite.entry import FAILED, Status
+    from subnormal.audit.suite.formats import to_html, to_junit, to_sarif
 
     plan = _read(file)
     pages = _pages(plan, file)
@@ -103,10 +104,10 @@ def suite(file: Path, jobs: int | None, out: Path, unchanged: Path | None, fail_
             checks = {name: arguments for name, arguments in plan.checks.items() if name not in kept}
             results = {**kept, **_results(checks, jobs or cores(), tell)}
         entries = [_entry(name, results[name], plan, file) for name in plan.checks]
-        files["suite.html"] = page.to_html(entries, pages, plan.alpha).encode()
+        files["suite.html"] = to_html(entries, pages, plan.alpha).encode()
         files["suite.json"] = document.written(entries, pages, fingerprints).encode()
-        files["suite.xml"] = junit.to_junit(entries, plan.alpha).encode()
-        files["suite.sarif"] = sarif.to_sarif(entries, version("subnormal")).encode()
+        files["suite.xml"] = to_junit(entries, plan.alpha).encode()
+        files["suite.sarif"] = to_sarif(entries, version("subnormal")).encode()
         files |= {name: one.page.encode() for one, name in zip(entries, pages, strict=True)}
     table = grid(("check", "status", "finding", "where"), ("check", "status", "finding", "where"))
     for one in entries:

@@ -9,9 +9,7 @@ import pytest
 
 from subnormal.audit.check.severity import Severity
 from subnormal.audit.suite.entry import Accepted, Entry, Status
-from subnormal.audit.suite.junit import to_junit
-from subnormal.audit.suite.page import to_html
-from subnormal.audit.suite.sarif import to_sarif
+from subnormal.audit.suite.formats import to_html, to_junit, to_sarif
 
 TODAY = datetime.date(2030, 6, 30)
 
