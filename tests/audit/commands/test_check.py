@@ -230,6 +230,8 @@ def test_a_violation_in_every_format(folder: Path) -> None:
     document = json.loads((folder / "out" / "check.json").read_text())
     assert document["verdict"] == "VIOLATED"
     assert document["test"].strip() == test.strip()
+    assert f"({document['pairs']:,} pair" in words
+    assert f", {document['runs']:,} run" in words
     assert document["command"] == shlex.join(["subnormal", "check", *arguments, "--fail-on-violation"])
     assert (document["domain"], document["relation"]) == (
         "lists(integers(min_value=0, max_value=9), max_size=3)",
