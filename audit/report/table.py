@@ -6,13 +6,13 @@ import math
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
 
 from subnormal.audit.model import Report, Row, TimingEvidence, Verdict
 from subnormal.audit.text import e_value, given, interval, short
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 SIDE_CHANNELS = "Side channels"
 TIMED = ("time in/out", "worlds differ", "needed")  # the columns of a clock
@@ -73,8 +73,6 @@ def _timed(timing: TimingEvidence) -> dict[str, str]:
 
 def table(report: Report) -> Table:
     """Return a table of every column of every row, with a section for each attack."""
-    from rich.markup import escape
-
     titles = titles_of(report.rows)
     result = grid(titles, ("mechanism", *KINDS))
     for section in sections(report.rows):
@@ -90,9 +88,6 @@ def table(report: Report) -> Table:
 
 def grid(titles: Iterable[str], left: Container[str], title: str | None = None) -> Table:
     """Return a table without rows: the columns that `left` names begin at the left, the others end at the right."""
-    from rich import box
-    from rich.table import Table
-
     result = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in titles:  # a narrow terminal shows numbers on two lines: cut off, they say nothing
         result.add_column(name, justify="left" if name in left else "right", overflow="fold")
@@ -132,8 +127,6 @@ def titles_of(rows: Iterable[Row]) -> list[str]:
 
 
 def _styled(title: str, cell: str) -> str:
-    from rich.markup import escape
-
     if title == "mechanism":
         return f"  {escape(cell)}"
     return f"[{STYLES[cell]}]{cell}[/]" if title in KINDS and cell in STYLES else cell

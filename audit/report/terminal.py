@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from subnormal.audit.model import MEASURED, Report, Row
 from subnormal.audit.report import proofs, sentences, twins
 from subnormal.audit.report.finding import finding, found
-from subnormal.audit.report.table import STYLES, closing, sections, titled
+from subnormal.audit.report.table import STYLES, Section, closing, sections, titled
+from subnormal.audit.report.twins import Twins
 from subnormal.audit.text import counted, percent, printable
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
-    from subnormal.audit.report.table import Section
-    from subnormal.audit.report.twins import Twins
 
 WIDTH = 80  # columns, in a pipe too
 GAP = "  "
@@ -35,8 +33,6 @@ VERBS = {"HOLDS": ("holds", "hold"), "NOT REFUTED": ("is NOT REFUTED", "are NOT 
 
 def overview(report: Report) -> Iterator[RenderableType]:
     """Yield the paper's attacks in base e and in base 2, a line for each attack, and the conclusion."""
-    from rich.text import Text
-
     paper, everyone = twins.compared(report.rows), twins.twins(report.rows)
     if paper:
         yield from _comparison(paper)
@@ -49,8 +45,6 @@ def overview(report: Report) -> Iterator[RenderableType]:
 
 
 def _comparison(pairs: Sequence[Twins]) -> Iterator[RenderableType]:
-    from rich.text import Text
-
     yield Text("Exponential mechanism: naive base e and exact base 2 (Ilvento 2020)", "bold")
     widths = (14, 13, 16, 13, 6, 8)
     yield _line(twins.COLUMNS, widths, ("bold",) * len(widths))
@@ -86,8 +80,6 @@ def _found(row: Row) -> tuple[str, str]:
 
 def lines(report: Report) -> Iterator[RenderableType]:
     """Yield the rows by attack, the attacks with an error or a violation first, and then the conclusion."""
-    from rich.text import Text
-
     grouped = sorted(sections(report.rows), key=_rank)
     rows = [row for section in grouped for row in _split(section)[0]]
     widths = _widths(row for row in rows if row.timing is None)  # the columns do not depend on a clock
@@ -149,8 +141,6 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _widths(rows: Iterable[Row]) -> list[int]:
     """Return the width of each column: at most `WIDEST`, and the rest for the first."""
-    from rich.cells import cell_len
-
     columns = zip(*(TITLES[1:], *(_cells(row)[1:] for row in rows)), strict=True)
     others = [min(most, max(map(cell_len, column))) for most, column in zip(WIDEST, columns, strict=True)]
     return [WIDTH - sum(others) - len(GAP) * len(others), *others]
@@ -158,8 +148,6 @@ def _widths(rows: Iterable[Row]) -> list[int]:
 
 def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
     """Yield the lines of a row: usually one, and another for text that is too long for its column."""
-    from rich.cells import cell_len
-
     name, *cells = _cells(row)
     styles = "", STYLES.get(cells[0], ""), "", "", ""
     messages = [text for text in (row.error, row.note) if text is not None]
@@ -170,16 +158,11 @@ def _row(row: Row, widths: Sequence[int]) -> Iterator[RenderableType]:
 
 
 def _message(text: str, indent: int = INDENT) -> RenderableType:
-    from rich.padding import Padding
-    from rich.text import Text
-
     return Padding(Text(printable(text)), (0, 0, 0, indent), expand=False)
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Iterator[RenderableType]:
     """Yield a line of cells; before it another one, for a name that is too long for its column."""
-    from rich.cells import cell_len
-
     name, *others = cells
     if cell_len(name) > widths[0]:
         yield _message(name.strip(), len(name) - len(name.lstrip()))
@@ -188,9 +171,6 @@ def _lines(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:
-    from rich.cells import cell_len
-    from rich.text import Text
-
     padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True))
     line = Text(GAP).join(Text(cell, style) for cell, style in zip(padded, styles, strict=True))
     line.rstrip()
