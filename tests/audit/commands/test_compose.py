@@ -67,6 +67,7 @@ def points(chart: Element, css: str) -> list[tuple[int, int]]:
     [
         ("--gaussian", "10"),
         ("--gaussian", "1", "--sampling", "0.01"),
+        ("--laplace", "200"),
         ("--laplace", "200", "--truncation", "2500"),
         ("--response", "0.1"),
         ("--attack", "zero-rounding", "--mechanism", "exponential-base2"),
