@@ -12,8 +12,8 @@ import click
 from filelock import FileLock, Timeout
 
 from subnormal.audit.commands.common import Failure
+from subnormal.audit.engine import fingerprint
 from subnormal.audit.engine.checkpoint import Checkpoint, CheckpointError
-from subnormal.audit.engine.fingerprint import fingerprint
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import CountStore, identity
 
@@ -30,7 +30,7 @@ def open_checkpoint(
     Ends with one line and exit code 2 where the checkpoint is of another audit, or holds long work and resume is not
     set.
     """
-    checkpoint = Checkpoint(out, identity(crossings, **options) | {"environment": fingerprint()})
+    checkpoint = Checkpoint(out, identity(crossings, **options) | {"environment": fingerprint.fingerprint()})
     stored, before = _load(checkpoint, crossings, resume=resume)
     started = time.monotonic()
     errors: list[OSError] = []
