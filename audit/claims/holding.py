@@ -135,8 +135,12 @@ def hold(
             if time.monotonic() >= ends:
                 raise _StoppedError
             hypothesis.assume(not kind.asks.startswith("ε") or _bounds(kind, key)[0] <= most_epsilon)
-            known[key] = _said(held, answer, kind, key)
-            _count(held, known[key], tolerance)
+            try:
+                known[key] = said = Said(dict(key), answer(**dict(key)), *_bounds(kind, key))
+            except RefusedError as error:
+                known[key], held.refused, held.why = None, held.refused + 1, str(error)
+            else:
+                _count(held, said, tolerance)
         return known[key]
 
     @repeatable(seed, examples)
@@ -152,20 +156,8 @@ def hold(
     return held
 
 
-def _said(held: Held, answer: Answer, kind: Kind, key: tuple[tuple[str, Any], ...]) -> Said | None:
-    try:
-        number = answer(**dict(key))
-    except RefusedError as error:
-        held.refused += 1
-        held.why = str(error)
-        return None
-    return Said(dict(key), number, *_bounds(kind, key))
-
-
-def _count(held: Held, said: Said | None, tolerance: float) -> None:
+def _count(held: Held, said: Said, tolerance: float) -> None:
     """Count one answer."""
-    if said is None:
-        return
     held.examples += 1
     if 0 < said.shortfall <= tolerance:
         held.rounded += 1

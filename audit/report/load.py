@@ -15,7 +15,18 @@ Json = dict[str, Any]
 
 def parse(content: bytes) -> Json:
     """Return a report's document. Raises ValueError with an error of one line."""
-    return _read(content)[0]
+    document = decoded(content)
+    if not isinstance(document, dict) or "schema" not in document:
+        raise ValueError("is no report: it has no schema")
+    if document["schema"] != SCHEMA:
+        raise ValueError(f"is of the schema {quoted(document['schema'])}, and this version reads {SCHEMA!r}")
+    form.read(Report, document)
+    names = set()
+    for place, row in enumerate(document["rows"]):
+        if key(row) in names:
+            raise ValueError(f"rows[{place}] is a second row of {quoted(row['attack'])} and {quoted(row['mechanism'])}")
+        names.add(key(row))
+    return dict(document)
 
 
 def report(content: bytes) -> Report:
@@ -24,7 +35,8 @@ def report(content: bytes) -> Report:
     report.json holds no charts: `sketch` is None. Parameters and events are as in the file.
     Raises ValueError with an error of one line.
     """
-    return _read(content)[1]
+    loaded: Report = form.read(Report, parse(content))
+    return loaded
 
 
 def key(row: Json) -> tuple[str, str, str | None]:
@@ -47,21 +59,6 @@ def decoded(content: bytes) -> Any:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"is not JSON ({error})") from None
-
-
-def _read(content: bytes) -> tuple[Json, Report]:
-    document = decoded(content)
-    if not isinstance(document, dict) or "schema" not in document:
-        raise ValueError("is no report: it has no schema")
-    if document["schema"] != SCHEMA:
-        raise ValueError(f"is of the schema {quoted(document['schema'])}, and this version reads {SCHEMA!r}")
-    loaded: Report = form.read(Report, document)
-    names = set()
-    for place, row in enumerate(document["rows"]):
-        if key(row) in names:
-            raise ValueError(f"rows[{place}] is a second row of {quoted(row['attack'])} and {quoted(row['mechanism'])}")
-        names.add(key(row))
-    return document, loaded
 
 
 def _no_constant(text: str) -> None:
