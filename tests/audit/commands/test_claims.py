@@ -154,7 +154,7 @@ def test_a_function_that_exits_is_no_success(module: str) -> None:
 
 
 def test_a_function_that_never_returns_is_ended_with_the_time(module: str) -> None:
-    result = call(f"{module}:endless", "--kind", "gaussian", "--seconds", "1")
+    result = call(f"{module}:endless", "--kind", "gaussian", "--seconds", "1", "--examples", "1000")
     assert result.exit_code == 3, result.output
     assert "no answer within 1.0 s of processor time" in result.stderr
 
