@@ -25,6 +25,7 @@ from subnormal.audit.commands.common import Failure
 from subnormal.audit.commands.compare import compare
 from subnormal.audit.commands.compose import compose
 from subnormal.audit.commands.explore import explore
+from subnormal.audit.commands.labs import labs
 from subnormal.audit.commands.law import law
 from subnormal.audit.commands.list import list_command
 from subnormal.audit.commands.prove import prove
@@ -72,6 +73,7 @@ main.add_command(vectors)
 main.add_command(compose)
 main.add_command(compare)
 main.add_command(explore)
+main.add_command(labs)
 main.add_command(claims)
 main.add_command(write)
 

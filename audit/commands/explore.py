@@ -22,8 +22,12 @@ def explore(only_path: bool) -> None:
     """
     import webbrowser
 
-    page = PACKAGED if PACKAGED.is_file() else CHECKOUT
     if only_path:
-        click.echo(page)
-    elif not webbrowser.open(page.as_uri()):
-        raise Failure(f"no browser could be opened; open this file in one: {page}")
+        click.echo(page())
+    elif not webbrowser.open(page().as_uri()):
+        raise Failure(f"no browser could be opened; open this file in one: {page()}")
+
+
+def page() -> Path:
+    """Return the path of the page."""
+    return PACKAGED if PACKAGED.is_file() else CHECKOUT

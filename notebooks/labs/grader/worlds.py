@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from random import Random
 from typing import Any
 
@@ -21,7 +22,8 @@ from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.exponential.naive import Variant
 
-EPSILON = 0.3  # not that of the lecture, whose boundaries are known
+EPSILON = 0.3  # of part 4, whose answer is a formula
+LEAST, STEPS = 200, 201  # budgets in thousandths: 0.200, 0.201, …, 0.400
 OUTCOMES_MAX = 1000
 ADVANTAGE = 0.9
 NEAR = 1e-9  # how far the loss of part 4 may lie from that of the exact law: sums of floats round
@@ -35,17 +37,27 @@ EXAMPLES = (
 HIDDEN = 3  # pairs of worlds at random, beside the examples
 
 
-def evidence(data_in: Any, data_out: Any, *, variant: Variant = "plain", event: Any = None) -> ExactEvidence:
+def budget(name: str) -> float:
+    """Return a student's own ε, by a hash of the name: worlds that break it for one rarely break it for another."""
+    if not isinstance(name, str):
+        raise AnswerError(f"`name` must be your name as a text, got {shown(name)}.", 'As in name = "Ada Lovelace".')
+    digest = sha256(" ".join(name.split()).casefold().encode()).digest()
+    return (LEAST + int.from_bytes(digest[:8], "big") % STEPS) / 1000
+
+
+def evidence(
+    epsilon: float, data_in: Any, data_out: Any, *, variant: Variant = "plain", event: Any = None
+) -> ExactEvidence:
     """Return what the exact laws of the float64 mechanism say of two worlds. Raises AnswerError for no neighbours."""
     worlds = as_integers(data_in, "data_in"), as_integers(data_out, "data_out")
     require_neighbours(*worlds, "utilities")
     if len(worlds[0]) > OUTCOMES_MAX:
         raise AnswerError(f"At most {OUTCOMES_MAX} outcomes, got {len(worlds[0])}.", "A hundred are enough.")
-    if all(_fails(exponential_naive.weights(world, EPSILON, variant=variant)) for world in worlds):
+    if all(_fails(exponential_naive.weights(world, epsilon, variant=variant)) for world in worlds):
         message = "In both worlds the total weight is 0 or infinite, and the mechanism fails for every uniform."
         raise AnswerError(message, "Shift less: some weight must stay positive and finite.")
-    law_in, law_out = (exponential_naive.law(world, EPSILON, variant=variant) for world in worlds)
-    return exact.compare(law_in, law_out, Claim(EPSILON), event)
+    law_in, law_out = (exponential_naive.law(world, epsilon, variant=variant) for world in worlds)
+    return exact.compare(law_in, law_out, Claim(epsilon), event)
 
 
 def _fails(weights: NDArray[Any]) -> bool:
@@ -54,14 +66,15 @@ def _fails(weights: NDArray[Any]) -> bool:
 
 
 @part(1, "Worlds that break the float64 mechanism", 3)
-def part_1(data_in: Any, data_out: Any) -> Marks:
-    found = evidence(data_in, data_out)
+def part_1(name: Any, data_in: Any, data_out: Any) -> Marks:
+    epsilon = budget(name)
+    found = evidence(epsilon, data_in, data_out)
     if is_violated(found):
         return Marks(3, finding(found))
     if np.array_equal(data_in, data_out):
         return Marks(0, finding(found), "Equal worlds have equal laws. Alice must change something.")
     worlds = np.asarray(data_in), np.asarray(data_out)
-    if max(world.max() for world in worlds) <= last_positive(EPSILON, np.float64):
+    if max(world.max() for world in worlds) <= last_positive(epsilon, np.float64):
         hint = "All weights are positive here. From which utility on is a weight 0 in float64?"
     else:
         hint = "A weight of 0 matters where the other world has a positive one for the same outcome."
@@ -69,11 +82,12 @@ def part_1(data_in: Any, data_out: Any) -> Marks:
 
 
 @part(2, "An event that tells your worlds apart", 2)
-def part_2(data_in: Any, data_out: Any, event: Any) -> Marks:
+def part_2(name: Any, data_in: Any, data_out: Any, event: Any) -> Marks:
     if not isinstance(event, frozenset) or not all(isinstance(one, int) for one in event):
         message = f"`event` must be a set of indices of outcomes, got {shown(event)}."
         raise AnswerError(message, "{0, 3} is the event that outcome 0 or outcome 3 was chosen.")
-    found = evidence(data_in, data_out, event=OneOf(tuple(map(int, event))))
+    epsilon = budget(name)
+    found = evidence(epsilon, data_in, data_out, event=OneOf(tuple(map(int, event))))
     (in_low, in_high), (out_low, out_high) = found.event_in or (0.0, 0.0), found.event_out or (0.0, 0.0)
     advantage = max(in_low - out_high, out_low - in_high)
     message = f"P(event) is {in_low:.4g} with Alice and {out_low:.4g} without; the advantage is {advantage:.4g}."
@@ -84,12 +98,12 @@ def part_2(data_in: Any, data_out: Any, event: Any) -> Marks:
         hint = f"No event has more than {total:.4g} on these worlds. Take more outcomes that become impossible."
     else:
         hint = "Collect all the outcomes that are likely in one world and impossible in the other."
-    return Marks(1 if advantage > Claim(EPSILON).advantage_allowed else 0, message, hint)
+    return Marks(1 if advantage > Claim(epsilon).advantage_allowed else 0, message, hint)
 
 
 @part(3, "Worlds that break the repair", 3)
-def part_3(shifted_in: Any, shifted_out: Any) -> Marks:
-    found = evidence(shifted_in, shifted_out, variant="shifted")
+def part_3(name: Any, shifted_in: Any, shifted_out: Any) -> Marks:
+    found = evidence(budget(name), shifted_in, shifted_out, variant="shifted")
     if is_violated(found):
         return Marks(3, finding(found))
     worlds = np.asarray(shifted_in), np.asarray(shifted_out)

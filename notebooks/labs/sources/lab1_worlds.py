@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Lab 1: break the exponential mechanism
 #
-# **You will show** that the usual code of the exponential mechanism is not private, with worlds of your own; that a
-# usual repair does not help; and that the proof in real numbers does not see it.
+# **You will show** with worlds of your own that the usual code of the exponential mechanism is not private, that a
+# common repair does not help, and that the proof in real numbers does not see why.
 #
 # **Time:** 40 minutes. **Points:** 10. **Before:** lecture 1 of [the course](../../docs/course.md). The
-# [explorer](../../docs/explorer.html) shows the same mechanism, and is a good place to try ideas.
+# [explorer](../../docs/explorer.html) shows the same mechanism. Try your ideas there.
 #
 # **How it is graded.** Write your answer in place of `raise NotImplementedError()`. The cell below it shows your
 # points. It computes the exact probabilities of the code, over all $2^{53}$ uniform numbers, on *your* worlds. There
@@ -26,9 +26,11 @@
 # %% [markdown]
 # ## The mechanism
 #
-# Outcome $i$ has a utility $u_i$, and lower is better: a number of complaints. One person changes each $u_i$ by at
-# most 1, up or down. The code computes the weights $e^{-\varepsilon u_i/2}$ and their running sums, divides by the
-# total, and returns the first outcome whose running sum exceeds a uniform number. It claims $\varepsilon = 0.3$.
+# Outcome $i$ has a utility $u_i$, for example a number of complaints, and a lower one is better. One person changes
+# each $u_i$ by at most 1, up or down. The code computes the weights $e^{-\varepsilon u_i/2}$ and their running sums,
+# divides by the total, and returns the first outcome whose running sum exceeds a uniform number.
+#
+# Its claim $\varepsilon$ is your own. It lies between 0.2 and 0.4 and follows from your name, so write your name below.
 
 # %%
 import numpy as np
@@ -36,14 +38,16 @@ import numpy as np
 from grader import worlds as lab
 from subnormal.mechanisms.exponential import naive
 
-EPSILON = 0.3
-print(naive.weights([0, 1, 2, 3], EPSILON))
-found = lab.evidence([0, 0], [0, 1])  # the exact evidence on two small worlds
+name = "your name"
+epsilon = lab.budget(name)
+print("your ε:", epsilon, "  the advantage that it allows:", np.tanh(epsilon / 2))
+print(naive.weights([0, 1, 2, 3], epsilon))
+found = lab.evidence(epsilon, [0, 0], [0, 1])  # the exact evidence on two small worlds
 print(found.verdict, found.epsilon, found.total_variation)
 
 # %% [markdown]
-# `epsilon` is the loss of these two worlds, 0.0778; the claim allows 0.3. `total_variation` is the largest advantage
-# that any event has on them; the claim allows $\tanh(\varepsilon/2) = 0.1489$.
+# `found.epsilon` is the loss of these two worlds; the claim allows your $\varepsilon$. `found.total_variation` is the
+# largest advantage that any event has on them; the claim allows $\tanh(\varepsilon/2)$.
 
 # %% [markdown]
 # ## Part 1: worlds that break it (3 points)
@@ -53,13 +57,14 @@ print(found.verdict, found.epsilon, found.total_variation)
 
 # %%
 ### BEGIN SOLUTION
-# The last positive weight is that of 4967. With Alice all weights but the first are 0.
-data_in = [4967] + [4968] * 99
-data_out = [4967] * 100
+# The weight of utility x is just above 2^-1075, half of the least float: it is the last positive one.
+x = int(2 * 1075 * np.log(2) / epsilon)
+data_in = [x] + [x + 1] * 99
+data_out = [x] * 100
 ### END SOLUTION
 
 # %%
-lab.part_1(data_in, data_out)
+lab.part_1(name, data_in, data_out)
 
 # %% [markdown]
 # ## Part 2: the attacker's event (2 points)
@@ -74,17 +79,17 @@ event = {0}  # certain with Alice, 1/100 without
 ### END SOLUTION
 
 # %%
-lab.part_2(data_in, data_out, event)
+lab.part_2(name, data_in, data_out, event)
 
 # %% [markdown]
 # ## Part 3: break the repair (3 points)
 #
-# Somebody repairs the code: it subtracts the smallest utility from all of them first. The best outcome then has the
+# Somebody repairs the code: it first subtracts the smallest utility from all utilities. Then the best outcome has the
 # weight 1, and no world has a total of 0.
 
 # %%
-print(naive.weights([70, 71, 72], EPSILON), naive.weights([70, 71, 72], EPSILON, variant="shifted"))
-found = lab.evidence(data_in, data_out, variant="shifted")  # on your worlds of part 1
+print(naive.weights([70, 71, 72], epsilon), naive.weights([70, 71, 72], epsilon, variant="shifted"))
+found = lab.evidence(epsilon, data_in, data_out, variant="shifted")  # on your worlds of part 1
 print(found.verdict, found.epsilon, found.total_variation)
 
 # %% [markdown]
@@ -92,13 +97,14 @@ print(found.verdict, found.epsilon, found.total_variation)
 
 # %%
 ### BEGIN SOLUTION
-# e^(-0.15·244) is just above 2^-53, half a unit in the last place of 1. e^(-0.15·245) is just below: it is absorbed.
-shifted_in = [0] + [245] * 99
-shifted_out = [0] + [244] * 99
+# The weight of utility y is just above 2^-53, half a unit in the last place of 1. That of y + 1 is absorbed.
+y = int(2 * 53 * np.log(2) / epsilon)
+shifted_in = [0] + [y + 1] * 99
+shifted_out = [0] + [y] * 99
 ### END SOLUTION
 
 # %%
-lab.part_3(shifted_in, shifted_out)
+lab.part_3(name, shifted_in, shifted_out)
 
 # %% [markdown]
 # ## Part 4: what the proof says (2 points)
@@ -124,5 +130,5 @@ def real_loss(data_in, data_out, epsilon):
 lab.part_4(real_loss)
 
 # %% [markdown]
-# By the proof your worlds of part 3 lose at most 0.3. Why does `real_loss` not see what the program does? (Not
-# graded: tell your neighbour.)
+# By the proof your worlds of part 3 lose at most $\varepsilon$. Why does `real_loss` not see what the program does?
+# (Not graded. Explain it to the student next to you.)

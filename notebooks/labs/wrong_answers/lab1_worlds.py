@@ -1,48 +1,56 @@
 # %% Neighbours two apart {"part": 1, "points": 0, "hint": "at most 1"}
-data_in = [4967] + [4969] * 99
-data_out = [4967] * 100
+x = int(2 * 1075 * np.log(2) / epsilon)
+data_in = [x] + [x + 2] * 99
+data_out = [x] * 100
 
 # %% All weights are zero {"part": 1, "points": 0, "hint": "some weight must stay positive"}
-data_in = [5000, 5001]
-data_out = [5000, 5000]
+data_in = [9000, 9001]
+data_out = [9000, 9000]
 
 # %% Utilities as small as in the text {"part": 1, "points": 1, "hint": "From which utility on is a weight 0"}
 data_in = [0] + [1] * 99
 data_out = [0] * 100
 
 # %% One before the boundary {"part": 1, "points": 1, "hint": "From which utility on is a weight 0"}
-data_in = [4966] + [4967] * 99
-data_out = [4966] * 100
+x = int(2 * 1075 * np.log(2) / epsilon)
+data_in = [x - 1] + [x] * 99
+data_out = [x - 1] * 100
 
 # %% One outcome more with Alice {"part": 1, "points": 0, "hint": "not how many there are"}
-data_in = [4967, 4968, 4968]
-data_out = [4967, 4967]
+x = int(2 * 1075 * np.log(2) / epsilon)
+data_in = [x, x + 1, x + 1]
+data_out = [x, x]
 
 # %% The same utilities in both worlds {"part": 1, "points": 0, "hint": "Alice must change something"}
-data_in = data_out = [4967, 4968]
+x = int(2 * 1075 * np.log(2) / epsilon)
+data_in = data_out = [x, x + 1]
 
 # %% An outcome that is rare in both worlds {"part": 2, "points": 0, "hint": "Collect all the outcomes", "after": [1]}
 event = {7}
 
 # %% Too few outcomes for the advantage {"part": 2, "points": 1, "hint": "Take more outcomes that become impossible"}
-data_in = [4967, 4968]
-data_out = [4967, 4967]
+x = int(2 * 1075 * np.log(2) / epsilon)
+data_in = [x, x + 1]
+data_out = [x, x]
 event = {0}
 
 # %% An index instead of a set {"part": 2, "points": 0, "hint": "is the event that", "after": [1]}
 event = 0
 
 # %% The worlds of part 1 again {"part": 3, "points": 0, "hint": "only differences count"}
-shifted_in = [4967] + [4968] * 99
-shifted_out = [4967] * 100
+x = int(2 * 1075 * np.log(2) / epsilon)
+shifted_in = [x] + [x + 1] * 99
+shifted_out = [x] * 100
 
 # %% A difference so large that weights are 0 in both worlds {"part": 3, "points": 0, "hint": "must leave a trace"}
-shifted_in = [0] + [4968] * 99
-shifted_out = [0] + [4967] * 99
+x = int(2 * 1075 * np.log(2) / epsilon)
+shifted_in = [0] + [x + 1] * 99
+shifted_out = [0] + [x] * 99
 
 # %% Absorbed in both worlds {"part": 3, "points": 0, "hint": "and not in the other"}
-shifted_in = [0] + [248] * 99
-shifted_out = [0] + [247] * 99
+y = int(2 * 53 * np.log(2) / epsilon)
+shifted_in = [0] + [y + 4] * 99
+shifted_out = [0] + [y + 3] * 99
 
 
 # %% The weights without their total {"part": 4, "points": 0, "hint": "the total does too"}

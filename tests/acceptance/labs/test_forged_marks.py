@@ -12,7 +12,8 @@ from grader.functions import Function, answered
 from grader.marks import LABS, Marks, Part, parts_of
 from teacher import copies, submissions
 from teacher.cells import Session, code_of
-from teacher.submissions import FOLDER, Student, Submission
+from teacher.gradebook import Submission
+from teacher.submissions import FOLDER, Student
 from teacher.suspicions import suspicious
 from teacher.wrong_answers import source_of, wrong_answers
 
@@ -155,8 +156,7 @@ def test_each_student_has_a_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Student, "marks", marks)
     for name in ("ada", "ben"):
-        handed_in(tmp_path, name, "lab1_worlds")
-    submissions.grade_folder(tmp_path, seed="a seed")
+        graded(handed_in(tmp_path, name, "lab1_worlds"), seed="a seed")
     assert set(seeds) == {"a seed/ada/lab1_worlds", "a seed/ben/lab1_worlds"}
 
 

@@ -3,7 +3,9 @@
 import csv
 import json
 import math
+import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -14,11 +16,11 @@ import jupytext
 import numpy as np
 import pytest
 
-from grader import functions
+from grader import functions, worlds
 from grader.answers import AnswerError
 from grader.marks import LABS, parts_of
-from teacher import copies, submissions
-from teacher.cells import Session, part_of
+from teacher import copies, gradebook, submissions
+from teacher.cells import Session, code_of, part_of
 from teacher.submissions import FOLDER
 from teacher.wrong_answers import source_of, wrong_answers
 from tests.acceptance.labs.test_forged_marks import handed_in
@@ -26,6 +28,7 @@ from tests.support.jupyter import execute, kernel_of_many
 from tests.support.processes import run
 
 WRONG = list(wrong_answers())
+NAME = "student 1082"  # whose ε is 0.3
 
 
 def cells(notebook: Any) -> list[str]:
@@ -107,8 +110,8 @@ def heads(bits: Any) -> int:
 @pytest.mark.parametrize(
     ("lab", "number", "answers"),
     [
-        ("lab1_worlds", 1, ([4968], [4967])),  # with Alice the code always fails: an exception is an outcome
-        ("lab1_worlds", 1, ([4967, 4967, 4967], [4967, 4968, 4966])),
+        ("lab1_worlds", 1, (NAME, [4968], [4967])),  # with Alice the code always fails: an exception is an outcome
+        ("lab1_worlds", 1, (NAME, [4967, 4967, 4967], [4967, 4968, 4966])),
         (
             "lab2_event",
             3,
@@ -143,7 +146,7 @@ def test_what_few_bits_leave_undecided_is_not_taken_for_private(monkeypatch: pyt
 
 
 def test_worlds_whose_difference_overflows_are_no_neighbours() -> None:
-    marks = parts_of("lab1_worlds")[0].grade([2**63 - 1, 0], [-(2**63), 0])
+    marks = parts_of("lab1_worlds")[0].grade(NAME, [2**63 - 1, 0], [-(2**63), 0])
     assert marks.points == 0
     assert "no neighbours" in marks.message
 
@@ -167,32 +170,93 @@ def test_every_part_has_typical_wrong_answers(lab: str) -> None:
     assert {answer.part.number for answer in wrong} == {part.number for part in parts_of(lab)}
 
 
-def test_submissions_are_graded_into_a_table_and_a_csv(tmp_path: Path) -> None:
+def test_submissions_are_graded_into_a_table_and_two_csv(tmp_path: Path) -> None:
     """By the command, in processes of their own: a solution, a blank copy, a forgery, no notebook, an unknown one."""
     handed = tmp_path / "handed in"
-    handed_in(handed, "ada", "lab1_worlds", *copies.solutions(source_of("lab1_worlds")).values())
+    solved = handed_in(handed, "ada", "lab1_worlds", *copies.solutions(source_of("lab1_worlds")).values())
+    solved.rename(solved.with_name("lab1_worlds (1).ipynb"))  # by a browser
     handed_in(handed, "ben", "lab1_worlds")
     handed_in(handed, "eve", "lab1_worlds", "from grader.marks import Part")
     (handed / "cyd").mkdir()
     (handed / "cyd" / "lab1_worlds.ipynb").write_text("no notebook")
     (handed / "cyd" / "homework.ipynb").write_text("{}")
-    target = tmp_path / "marks.csv"
-    shown = run([sys.executable, FOLDER, "grade", handed, "--csv", target, "--seed", "a seed"], cwd=tmp_path)
+    target, students = tmp_path / "marks.csv", tmp_path / "gradebook.csv"
+    given: list[str | Path] = [sys.executable, FOLDER, "grade", handed, "--jobs", "2", "--seed", "a seed"]
+    shown = run([*given, "--csv", target, "--gradebook", students], cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    table = {
-        line.split("│")[1].strip(): line.split("│")[-2].strip() for line in shown.stdout.splitlines() if "│" in line
-    }
+    table = {cells[1].strip(): cells[7].strip() for line in shown.stdout.splitlines() if (cells := line.split("│"))[1:]}
     assert table == {"ada": "10", "ben": "0", "cyd": "0", "eve": "0"}
     assert "look at eve/lab1_worlds.ipynb: it has the line 'from grader.marks import Part'" in shown.stderr
-    assert "look at ada" not in shown.stderr
+    assert "look at ada/lab1_worlds.ipynb: its name, 'your name', is also that of ben" in shown.stderr
     assert "--seed a seed" in shown.stderr
     assert "not graded: cyd/homework.ipynb" in shown.stderr
     with target.open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["points"] for row in rows if row["student"] == "ada"] == ["3", "2", "3", "2"]
     assert all("no answer yet" in row["message"] for row in rows if row["student"] == "ben")
-    assert {row["student"] for row in rows if row["flags"]} == {"eve"}
+    assert {row["student"] for row in rows if "grader" in row["flags"]} == {"eve"}
+    with students.open(encoding="utf-8") as stream:
+        (ada, *others) = csv.DictReader(stream)
+    assert list(ada) == ["student", *LABS, "total", "missing", "similarity", "similar_to"]
+    assert (ada["lab1_worlds"], ada["lab2_event"], ada["total"]) == ("10", "", "10")
+    assert ada["missing"] == "lab2_event lab3_repair lab4_library lab5_codebase"
+    assert [other["total"] for other in others] == ["0", "0", "0"]
     assert all("cannot be read" in row["message"] for row in rows if row["student"] == "cyd")
+
+
+def test_copies_of_a_notebook_are_found_whoever_named_them(tmp_path: Path) -> None:
+    """The newest counts; the folder of a lab is not the student's."""
+    names = (" (1)", "(2)", "-Copy1", " - Copy", " 2", "x")
+    for age, name in enumerate(names):
+        path = tmp_path / "ada" / f"lab1_worlds{name}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}")
+        os.utime(path, (1e9 - age, 1e9 - age))
+    other = tmp_path / "ben" / "lab2_event" / "lab2_event.ipynb"
+    other.parent.mkdir(parents=True)
+    other.write_text("{}")
+    paths, left_out = submissions.handed_in(tmp_path)
+    assert paths == {
+        ("ada", "lab1_worlds"): tmp_path / "ada" / "lab1_worlds (1).ipynb",
+        ("ben", "lab2_event"): other,
+    }
+    assert len(left_out) == len(names) - 1
+    assert "ada/lab1_worldsx.ipynb is not called" in left_out[0]
+    assert all("as ada/lab1_worlds (1).ipynb is newer" in sentence for sentence in left_out[1:])
+
+
+def test_a_budget_is_of_a_name() -> None:
+    """Of 20,000 names each of the 201 budgets gets 99.5 ± 9.9: none is 6 deviations off, wrongly once in 10^6."""
+    budgets = Counter(worlds.budget(f"student {number}") for number in range(20_000))
+    assert (min(budgets), max(budgets), len(budgets)) == (0.2, 0.4, 201)
+    assert all(40 < count < 160 for count in budgets.values())
+    assert worlds.budget(" Ada  Lovelace") == worlds.budget("ada lovelace")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_worlds_of_another_budget_get_no_points(number: int) -> None:
+    """The solution for one name, copied by a student whose ε differs by 0.01."""
+    session, source = Session(), source_of("lab1_worlds")
+    for code in (*code_of(copies.student(source)), *copies.solutions(source).values()):
+        session.run(code.replace("your name", NAME))
+    part = parts_of("lab1_worlds")[number - 1]
+    own, others = (part.grade(name, *map(session.answer, part.answers[1:])) for name in (NAME, "student 652"))
+    assert (own.points, worlds.budget("student 652")) == (part.points, 0.31)
+    assert others.points < part.points
+
+
+def submission(student: str, code: str) -> gradebook.Submission:
+    return gradebook.Submission(student, "lab3_repair", (), code=code)
+
+
+def test_copied_answers_are_similar_whatever_their_names() -> None:
+    one, other = ("\n".join(copies.solutions(source_of(lab)).values()) for lab in ("lab3_repair", "lab5_codebase"))
+    renamed = "# my own work\n" + one.replace("count", "n").replace("heads", "f")
+    given = [submission("ada", one), submission("ben", renamed), submission("cyd", other), submission("dan", "n = 1")]
+    found = gradebook.similarities(given)
+    assert (found["ada"], found["ben"]) == ((1.0, "ben", "lab3_repair"), (1.0, "ada", "lab3_repair"))
+    assert found["cyd"][0] < 0.2
+    assert found["dan"] == (0.0, "", "")  # too short to tell
 
 
 def test_a_student_loses_only_the_parts_whose_code_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
