@@ -80,8 +80,8 @@ def in_toy(number):
 product = 2.0**-4 * 2.0**-5
 near = {
     "floats": (TOY[:13], "pale"),
-    r"$2^{-4}\cdot 2^{-5}$": ([product], "in"),
-    "in floats": ([in_toy(product)], "out"),
+    r"$2^{-4}\cdot 2^{-5}$": ([product], "exact"),
+    "in floats": ([in_toy(product)], "claim"),
 }
 every = {f"all {len(TOY)} floats": {"floats": (TOY, "pale")}, "the first 13": near}
 display(ticks(every, size=(13, 3.6)))

@@ -87,7 +87,7 @@ def in_toy(number):
 
 added = [0.0625, 0.1875, 0.25, 0.3125]
 sums = {"floats": ([one for one in TOY if 11 <= one <= 12.5], "pale")}
-for weight, ink in zip(added, ("in", "out", "claim", "exact"), strict=True):
+for weight, ink in zip(added, ("grey", "black", "claim", "exact"), strict=True):
     sums[f"11.5 + {weight}"] = [11.5 + weight], ink
 display(ticks({f"all {len(TOY)} floats": {"floats": (TOY, "pale")}, "around 11.5": sums}, size=(13, 5)))
 print(*(f"11.5 + {weight} = {in_toy(11.5 + weight)}" for weight in added), sep="    ")

@@ -292,7 +292,7 @@ display(*(side_by_side(pair, title=pair[0].attack.split("@")[0]) for pair in row
 panels = []
 for naive, twin in rows:
     curves = {
-        naive.mechanism.removeprefix("exponential-"): (*naive.sketch.curve, "out dashed"),
+        naive.mechanism.removeprefix("exponential-"): (*naive.sketch.curve, "grey dashed"),
         twin.mechanism.removeprefix("exponential-"): (*twin.sketch.curve, "black line"),
         "claimed": ([naive.claim.epsilon], [naive.claim.delta], "claim rings"),
     }

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # What exactness costs
 #
-# **Claim.** An exact mechanism need not be slow. The naive one is broken, the base-2 one writes $n \times n$ digits
-# for a draw, and a third has the *same exact law* as base 2 and is faster than the broken one.
+# **Claim.** An exact mechanism need not be slow. The naive mechanism is broken, the base-2 mechanism writes $n \times
+# n$ digits for a draw, and a third one has the *same exact law* as base 2 and is faster than the broken one.
 #
-# **Mechanism.** The exponential mechanism with weights $2^{-u(o)}$. The third, "exact", decides with floats whose
-# errors are *proved*, and asks integers only when those cannot tell.
+# **Mechanism.** The exponential mechanism with weights $2^{-u(o)}$. The third one, "exact", decides with floats whose
+# errors are *proved*, and uses integers only if the floats cannot decide.
 #
 # **You will see** which random words need more bits, the law checked on every string of bits, and the time of a draw
 # against the number of outcomes, measured now. **To present: 12 minutes.**
@@ -62,7 +62,7 @@ from benchmarks.figures import curves, figures
 # | exact | floats with *proved* errors; integers when they cannot tell | 64, hardly ever more | exact, the same |
 
 # %% [markdown]
-# ## Why exactness was dear
+# ## Why exactness was slow
 #
 # With utilities $u(o) = o$ on $n$ outcomes the lightest weight is $2^{-(n-1)}$, and the sum of all must hold its last
 # digit beside the first. So *every* number in the program has a number of digits that grows with $n$. There are $n$
@@ -75,34 +75,34 @@ for n in (10, 100, 1_000, 10_000):
     print(f"n = {n:>6,}: {p:>6,} bits a number, {n * p / 8e6:>7.3f} MB of running sums.    A float: 53 bits")
 
 # %% [markdown]
-# And nearly all of these digits are written in vain. The chance that the point $s$ falls so close to an edge that the
-# 100th digit matters is about $n\,2^{-100}$. The program pays at every draw for what happens never.
+# Nearly all of these digits are useless. The point $s$ falls so close to an edge that the 100th digit matters with
+# probability about $n\,2^{-100}$. The program pays in every draw for an event that never happens.
 #
-# ## Why it need not be
+# ## Why it need not be slow
 #
-# Turn it round: **ask for a digit only when the answer depends on it.**
+# **Compute a digit only when the answer depends on it.**
 #
 # **1. $U$ is an interval.** A uniform of which 64 bits are known is not a number but an interval of length $2^{-64}$.
 # The outcomes are cells that fill $[0, 1)$. If the interval lies in one cell, the outcome is decided, whatever bits
-# would follow. Only if it straddles an edge are bits appended, *to the same $U$*. Nothing is ever rejected.
+# would follow. If the interval straddles an edge, the program appends bits *to the same $U$*. It never rejects a draw.
 #
-# Here with words of 4 bits, so that it can be seen: five outcomes, $u = (0, 1, 2, 3, 4)$.
+# The picture has words of 4 bits and five outcomes, $u = (0, 1, 2, 3, 4)$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 FIVE, WORD = np.arange(5), 4
 
 
 def words_of(outcomes, base, word_bits):
-    """The cells of the outcomes, u = 0, 1, 2, …, and the first words: an orange one does not decide."""
+    """The cells of the outcomes, u = 0, 1, 2, …, and the first words: a red one does not decide."""
     law = exponential_exact.law(np.arange(outcomes), Eta(base.numerator, base.denominator.bit_length() - 1, 1))
     ends = [float(sum(law.probability(before)[0] for before in range(upto))) for upto in range(outcomes + 1)]
     words = []
     for word in range(1 << word_bits):
         start, end = word / 2**word_bits, (word + 1) / 2**word_bits
         straddles = any(start < edge < end for edge in ends)
-        words.append((start, end, f"{word:0{word_bits}b}" if word_bits < 5 else "", "out" if straddles else "pale"))
-    outcome_cells = [(*pair, f"{outcome}", "in") for outcome, pair in enumerate(pairwise(ends))]
-    x = "orange: an edge lies inside, more bits are needed"
+        words.append((start, end, f"{word:0{word_bits}b}" if word_bits < 5 else "", "claim" if straddles else "pale"))
+    outcome_cells = [(*pair, f"{outcome}", "exact") for outcome, pair in enumerate(pairwise(ends))]
+    x = "red: an edge lies inside, more bits are needed"
     return cells({"outcomes": outcome_cells, "first word of U": words}, x, (12, 3))
 
 
@@ -116,10 +116,10 @@ explore(
 
 # %% [markdown]
 # $n$ outcomes have $n - 1$ inner edges, and each lies inside at most one of the $2^w$ intervals of a $w$-bit word. So
-# $$\Pr[\text{more than one word}] \le (n-1)\,2^{-w}, \qquad\text{whatever the data.}$$
-# At $w = 64$ and a million outcomes that is one draw in $10^{13}$. (Among more than $2^{17}$ outcomes a single draw
-# first tries 256 uniform proposals, which take as many words whatever the data.) Small words can be tried on every bit
-# string, by the very code that draws with 64:
+# $$\Pr[\text{more than one word}] \le (n-1)\,2^{-w}, \qquad\text{whatever the data.}$$ At $w = 64$ and a million
+# outcomes that is one draw in $10^{13}$. (With more than $2^{17}$ outcomes a single draw first tries 256 uniform
+# proposals. Their number of words does not depend on the data.) With small words we can try the same code on every bit
+# string:
 
 # %%
 for word_bits in (3, 4, 6, 8):
@@ -130,9 +130,9 @@ for word_bits in (3, 4, 6, 8):
     print(f"{word_bits}-bit words: more than one with probability {more!s:>5},  bound {Fraction(4, 2**word_bits)!s:>5}")
 
 # %% [markdown]
-# **2. Bounds with proved errors decide.** To see that an interval lies in a cell one need not know the cell's edges,
-# only that they are *not near*. Floats are good at that, if their error is proved and not hoped for: each of the four
-# basic operations of IEEE 754 is off by at most $2^{-53}$, relative, so errors can be counted.
+# **2. Bounds with proved errors decide.** To see that an interval lies in a cell, the program need not know the edges
+# of the cell exactly. It must know that they are *not near*. Floats can show this if their error is proved: each of
+# the four basic operations of IEEE 754 has a relative error of at most $2^{-53}$, so errors can be counted.
 
 # %%
 size = float_weights.reach(ETA, FIVE.size.bit_length()) + 1
@@ -143,12 +143,12 @@ print(f"   error proved:   at most {float_weights.power_error(size)} units of 2^
 print(f"   error measured: at most {float(worst) * 2**53:.2f} units, by rational arithmetic")
 
 # %% [markdown]
-# **3. Integers only when undecided.** When the interval comes closer to an edge than that error (with a probability
-# near $n\,2^{-40}$), the question "on which side?" is put to exact integers, which always answer. The floats never
-# choose an outcome: they only save asking. So the law is the exact one, and the price is paid when it is owed.
+# **3. Integers only when undecided.** If the interval comes closer to an edge than that error (with a probability near
+# $n\,2^{-40}$), exact integers decide on which side it lies. The floats never choose an outcome that the integers
+# would not choose. So the law is exact, and the slow computation is rare.
 #
-# Again every bit string, of up to three words of 4 bits. Strings that three words leave undecided are the gap between
-# lower and upper:
+# Here is every bit string of up to three words of 4 bits. Strings that are still undecided after three words make the
+# gap between the lower and the upper bound:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 walked = exhaustive.law(lambda bits: int(exponential_exact.sample(FIVE, ETA, bits, 1)[0]), 3 * WORD, WORD)
@@ -160,13 +160,13 @@ for outcome in range(5):
     print(f" ≤ {float(lower + walked.rest):.5f}")
 
 # %% [markdown]
-# ## The bill
+# ## The time of a draw
 #
-# Ilvento's timing figures, measured now and here. One draw is all that follows the utilities: weights, sums,
-# sampling. What is public is computed beforehand and kept: the working precision, the tables. In each round all
-# members are timed in an order shuffled anew. Lines are medians, bands reach from quartile to quartile, and beside
-# each name stands the power law of its larger sizes. Both axes are logarithmic: a power law is a straight line, and
-# its exponent is the slope.
+# These are Ilvento's timing figures, measured on this machine. The time of a draw covers everything after the
+# utilities are known: weights, sums, sampling. The program computes public values (working precision, tables) once and
+# keeps them. Each round times all members in a new random order. Lines are medians, and bands go from quartile to
+# quartile. Both axes are logarithmic, so a power law $n^a$ is a straight line of slope $a$. A curve has its power law
+# beside its name if all its larger sizes lie within 15 % of it.
 
 # %%
 measured = [figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK) for plan in curves.PLANS[:4]]
@@ -178,13 +178,12 @@ measured = [figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK) for pla
 Image(figures.to_png(measured[0]))
 
 # %% [markdown]
-# - **Base 2** starts as $n^1$, the interpreter's cost for each number, and bends towards $n^2$ as the numbers grow
-#   long. (`QUICK = False` goes on to 16,384 outcomes, where the bend is plain.)
-# - **Naive** computes $n$ exponentials and adds them: $n^1$, once $n$ is large enough to be felt.
-# - **Exact** stays flat while a mere comparison finds the few outcomes that matter: here some sixty, because all
-#   beyond $u_{\min} + 60$ or so together weigh less than the error that is allowed for anyway. Beyond $2^{13}$
-#   outcomes it jumps, as from there on it does the same work for all data; beyond $2^{17}$ it drops, as looking pays
-#   again.
+# - **Base 2** first grows like $n$, because the interpreter needs some time for each number. Then the numbers get long
+#   and the curve bends towards $n^2$. (`QUICK = False` goes on to 16,384 outcomes, where the bend is clear.)
+# - **Naive** computes $n$ exponentials and adds them. It grows like $n$ for large $n$.
+# - **Exact** stays flat while a comparison finds the few outcomes that matter. Here these are some sixty: all outcomes
+#   beyond $u_{\min} + 60$ together weigh less than the error bound. Beyond $2^{13}$ outcomes the curve jumps, because
+#   the program then does the same work for all data. Beyond $2^{17}$ it drops, because the comparison is faster again.
 
 # %% [markdown]
 # ### How the precision was found
@@ -193,32 +192,32 @@ Image(figures.to_png(measured[0]))
 Image(figures.to_png(measured[1]))
 
 # %% [markdown]
-# Shorter numbers are faster once numbers are long. The search for their length (Algorithm 1) is needed once for each
-# public $(\eta, \text{limits})$, and here it costs less than one draw. It walks through the range of utilities, not
-# through the outcomes: in the next figure, with few outcomes and a wide range, it would cost as much as ten.
+# If numbers are long, shorter ones are faster. The program searches for the length (Algorithm 1) once for each public
+# $(\eta, \text{limits})$, and here the search takes less time than one draw. It goes through the range of utilities,
+# not through the outcomes. In the next figure, with a wide range, it would take as long as ten draws.
 #
-# The two samplers, Algorithm 2 (all bits) and Algorithm 4 (bit by bit), cannot be told apart: nearly all the time
-# goes into the weights, which both need before the first random bit. What they do differ in is exercise 1.
+# The two samplers, Algorithm 2 (all bits) and Algorithm 4 (bit by bit), take the same time, because both compute the
+# weights before they draw the first bit, and the weights take nearly all the time. Exercise 1 shows how they differ.
 
 # %% [markdown]
 # ### A wider range
 #
-# A thousand outcomes always, but all save the first are $n$ worse than it. A probability of $2^{-n}$ never comes up,
-# yet its digits must be carried.
+# Now there are always a thousand outcomes, and the utility of all but the first is $n$ larger. An outcome of
+# probability $2^{-n}$ never comes up, but base 2 must carry its digits.
 
 # %%
 Image(figures.to_png(measured[2]))
 
 # %% [markdown]
-# Base 2 carries them: flat until the digits outweigh the interpreter, then rising. For the other two $2^{-30}$ and
-# $2^{-30000}$ cost the same. The naive member has *lost* these outcomes (notebook 01). The exact one has not: should
-# $U$ ever begin with 64 ones, bits are appended, and integers decide.
+# The curve of base 2 is flat while the interpreter takes most of the time, and rises when the digits do. The other two
+# take the same time for $2^{-30}$ and for $2^{-30000}$. The naive member has *lost* these outcomes (notebook 01). The
+# exact member has not: if $U$ begins with 64 ones, it appends bits, and integers decide.
 
 # %% [markdown]
 # ### Laplace noise, by the fineness of its grid
 #
-# Laplace noise on a value $f$ can be made by a selection: $u(o) = |f - o|$ on the $20/\gamma + 1$ points of a grid on
-# $[-10, 10]$. Whether base 2 is slow then depends on what it is compared with:
+# A selection can make Laplace noise on a value $f$: it has $u(o) = |f - o|$ on the $20/\gamma + 1$ points of a grid on
+# $[-10, 10]$. Is base 2 slow here? That depends on what we compare it with:
 
 # %%
 Image(figures.to_png(measured[3]))
@@ -227,15 +226,15 @@ Image(figures.to_png(measured[3]))
 # - **Naive, as in Figure 1** of the paper is the paper's baseline: a selection on the same grid that adds up each
 #   running sum anew, $n^2/2$ additions. On a fine grid base 2 outperforms it, as its Figure 7 shows.
 # - **Naive float64** is the same selection with one pass over the sums. It outperforms base 2.
-# - **Inverse CDF** is no selection: the logarithm of one uniform, on any grid as fast (notebook 05). On a fine grid
-#   it outperforms base 2 by even more.
-# - **Exact** noise costs about as much as the two quick ones, and they are broken.
+# - **Inverse CDF** is not a selection. It takes the logarithm of one uniform, equally fast on any grid (notebook 05).
+#   On a fine grid it outperforms base 2 by even more.
+# - **Exact** noise takes about as long as these two, and they are broken.
 
 # %% [markdown]
 # ### Side by side
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-lines = ["| figure | curve | grows like | time | to the figure's first |", "|---|---|---:|---:|---:|"]
+lines = ["| figure | curve | grows like | time | compared with the first curve |", "|---|---|---:|---:|---:|"]
 for timings in measured:
     at = timings.common_size
     for series in timings.series:
@@ -243,33 +242,34 @@ for timings in measured:
         columns = [
             f"{timings.name}, n = {at:,}",
             series.name,
-            f"$n^{{{series.exponent:z.2f}}}$",
+            series.growth or "–",
             f"{microseconds:,.0f} µs",
         ]
         lines.append(f"| {' | '.join(columns)} | × {timings.ratios()[series.name]:,.2f} |")
 Markdown("\n".join(lines))
 
 # %% [markdown]
-# What is not in these figures: the time itself may tell on the data. Base 2 works longer on some data than on others,
-# and so does the exact member where it looks for the outcomes that matter (`constant_work=True` weighs them all).
-# Exact means exact in the *outcome*.
+# The time itself may depend on the data. Base 2 takes longer on some data than on others, and so does the exact member
+# when it looks for the outcomes that matter (`constant_work=True` weighs them all). Exact means that the *outcome* has
+# the exact law ([notebook 09](09_side_channels.ipynb)).
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** Time is not the only price. How many random bits does each member take for a draw, on average? Compare the
-# steep data $u(o) = o$ with flat data, $u(o) = 0$, at 1,000 outcomes. Which members tell the two apart by the bits
-# that they consume? (`bits.consumed` counts.)
+# **1.** A draw also uses random bits. How many does each member take, on average? Compare the steep data $u(o) = o$
+# with flat data, $u(o) = 0$, at 1,000 outcomes. For which members does the number of bits differ between the two?
+# (`bits.consumed` counts.)
 #
-# **2.** $u(o) = o$ is kind to the exact member: few outcomes matter. Measure flat data, where all of them do. First
-# guess the exponents. What happens to base 2 with the theoretical precision, and what with the empirical one?
+# **2.** With $u(o) = o$ few outcomes matter, which makes the exact member fast. Measure flat data, where all outcomes
+# matter. First guess the exponents. What happens to base 2 with the theoretical precision, and with the empirical one?
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# Naive takes 53 and exact 64 bits, always. All bits takes as many as its numbers have digits, and on flat data a try
-# fails with probability $1 - 1000/1024$: the average is higher by that much. Bit by bit takes only 2 on steep data and
-# about 10 on flat ones: the fewest bits of all, and the plainest tale of how concentrated the weights are.
+# Naive always takes 53 bits, and exact 64. The sampler "all bits" takes as many bits as its numbers have digits. On
+# flat data a try fails with probability $1 - 1000/1024$, so the average is a little higher. "Bit by bit" takes about 2
+# bits on steep data and about 10 on flat data. It takes the fewest bits, and it reveals most of how concentrated the
+# weights are.
 #
 # ```python
 # from subnormal.mechanisms.bits import seeded_bits
@@ -294,12 +294,12 @@ Markdown("\n".join(lines))
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# Now the exact member weighs and adds all $n$, like the naive one: both tend to $n^1$. It remains the faster, because
-# a table of weights is faster than exponentials and only one block of outcomes is searched.
+# Now the exact member weighs and adds all $n$ outcomes, like the naive one, and both grow like $n$. The exact member
+# is still faster, because a table of weights is faster than exponentials and it searches only one block of outcomes.
 #
-# All weights are 1 and have one digit. The theoretical precision adds $o_{\max} = n$ bits all the same, as the formula
-# cannot know better, and base 2 bends upwards. The empirical one finds that $\log_2 n$ bits will do, and stays near
-# $n^1$: here the trial is worth its trouble.
+# All weights are 1 and have one digit. The formula of the theoretical precision adds $o_{\max} = n$ bits anyway, so
+# the curve of base 2 bends upwards. The empirical search finds that $\log_2 n$ bits are enough, and base 2 stays near
+# $n$.
 #
 # ```python
 # def flat(size):

@@ -194,7 +194,7 @@ for rate, form in zip(RATES, ("joined squares", "joined"), strict=True):
     proved = [rounding.bounds(noise(rate, grid)) for grid in GRIDS]
     width, error = np.array([[float(each.gap), float(max(each.error))] for each in proved]).T
     peak = np.array([float(max(low for low, _ in each.unrounded)) for each in proved])
-    drawn = (("largest error ≤", error, "claim"), ("width A", width, "in"), ("largest probability", peak, "grey"))
+    drawn = (("largest error ≤", error, "claim"), ("width A", width, "exact"), ("largest probability", peak, "grey"))
     for label, values, colour in drawn:
         plain[f"{label}, η = {rate.bits:g}"] = gammas, values, f"{colour} {form}"
     for label, values, colour in drawn[:2]:
@@ -219,7 +219,7 @@ ratio_low, ratio_high = LOWER / UNROUNDED, (LOWER + float(BOUNDS.gap)) / UNROUND
 within = np.abs(OUTCOMES - VALUE) <= 4
 chords = chord / chord.sum() / UNROUNDED
 curves = {
-    "Lemma A.2": (OUTCOMES[within], (ratio_low[within], ratio_high[within]), "in band"),
+    "Lemma A.2": (OUTCOMES[within], (ratio_low[within], ratio_high[within]), "pale band"),
     "the chords": (OUTCOMES[within], chords[within], "black line"),
     r"Proposition 3.6: $2^{\pm 2\eta}$": (None, 2.0 ** (2 * ETA.bits), "claim dashed"),
     "_below": (None, 2.0 ** (-2 * ETA.bits), "claim dashed"),
@@ -321,7 +321,11 @@ for n, rows in RESULTS.items():
 panels = []
 for n, rows in RESULTS.items():
     share = (np.arange(len(rows)) + 1) / len(rows)
-    names = (("permutation", "black stairs"), ("scipy", "in stairs"), ("scipy, naive off the grid", "out stairs"))
+    names = (
+        ("permutation", "black stairs"),
+        ("scipy", "exact dashed stairs"),
+        ("scipy, naive off the grid", "grey stairs"),
+    )
     curves = {label: (np.sort(rows[:, at]), share, look) for at, (label, look) in enumerate(names, 1)}
     curves["_uniform"] = np.array([0, 1]), np.array([0, 1]), "pale dashed"
     title, labels = f"{n:,} draws, {len(rows)} seeds", {"x": "p-value", "y": "share of the seeds below"}
@@ -379,8 +383,8 @@ for n in (1_000, 100_000, 1_000_000):
 # at = OUTCOMES[near]
 # curves = {
 #     "unrounded": (at, UNROUNDED[near], "black line"),
-#     "at random (lower bound)": (at, LOWER[near], "in line"),
-#     "always down": (at, DOWN[near], "out steps"),
+#     "at random (lower bound)": (at, LOWER[near], "exact line"),
+#     "always down": (at, DOWN[near], "grey steps"),
 # }
 # display(picture(Panel(curves=curves, x="outcome", y="probability")))
 # distance = ks_distance(DOWN, NAIVE)

@@ -85,7 +85,10 @@ selected = [float(law.probability(at)[0]) for at in range(len(values))]
 clamped = [float(mass) for mass in laplace]
 clamped[0] += float(q ** (COUNT - low + 1) / (1 + q))
 clamped[-1] += float(q ** (high - COUNT + 1) / (1 + q))
-curves = {"selection: truncated": (values, selected, "in bars"), "noise, then clamped": (values, clamped, "out bars")}
+curves = {
+    "selection: truncated": (values, selected, "exact bars"),
+    "noise, then clamped": (values, clamped, "grey bars"),
+}
 picture(Panel(curves=curves, ticks=values[::2], x=f"answer (the count is {COUNT})", y="probability"))
 
 # %% [markdown]
@@ -109,7 +112,7 @@ for count in answers[:-1]:
 curves = {
     "exact loss, count against count + 1": (np.array(answers[:-1]) + 0.5, losses, "black dots"),
     r"promised: $2\eta\,\ln 2$": (None, selection_claim(ETA).epsilon, "claim dashed"),
-    r"Laplace noise: $\eta\,\ln 2$": (None, ETA.nats, "in dotted"),
+    r"Laplace noise: $\eta\,\ln 2$": (None, ETA.nats, "grey dotted"),
 }
 labels = {"x": "count (answers from 0 to 40)", "y": "loss ε (nats)"}
 display(picture(Panel(curves=curves, ylim=(0, 0.62), legend="lower center", **labels)))
@@ -213,10 +216,10 @@ def median_law(question, epsilon):
     heights, _ = np.histogram(drawn, bins=bins, density=True)
     score = {
         "_utility": (candidates / unit, utilities, "black line"),
-        "records": (records / unit, np.full(len(records), -3.0), "in crosses"),
+        "records": (records / unit, np.full(len(records), -3.0), "exact crosses"),
     }
     answer = {
-        f"{RUNS:,} draws": ((bins[:-1] + bins[1:]) / 2, heights, "in bars"),
+        f"{RUNS:,} draws": ((bins[:-1] + bins[1:]) / 2, heights, "grey bars"),
         "the law": (candidates / unit, density, "black line"),
         "true median": (np.median(records) / unit, None, "claim dashed"),
     }
@@ -239,7 +242,7 @@ explore(
 median_law("median age (years)", EPSILON)
 
 # %% [markdown]
-# The blue crosses are the records. The utility climbs by 2 at every one of them. Where they lie close, as the ages do,
+# The green crosses are the records. The utility climbs by 2 at every one of them. Where they lie close, as the ages do,
 # the law is narrow. Where they lie apart, as the days do between 68 and 110, a whole interval is equally good, and the
 # mechanism is honest about it: it picks any of them. The error is a matter of *ranks*, not of the size of the numbers,
 # and one patient with a million days would change nothing.
@@ -262,7 +265,7 @@ for name, (records, candidates, unit) in QUESTIONS.items():
         error["median by score"].append(np.abs(drawn - truth).mean() / unit)
         noisy = np.clip(truth + rng.laplace(0, width / epsilon, RUNS), candidates[0], candidates[-1])
         error["noise on the median"].append(np.abs(noisy - truth).mean() / unit)
-    looks = zip(error.items(), ("in joined", "out joined squares"), strict=True)
+    looks = zip(error.items(), ("exact joined", "grey joined squares"), strict=True)
     curves = {label: (EPSILONS, errors, look) for (label, errors), look in looks}
     panels.append(Panel(curves=curves, log="xy", ticks=EPSILONS, title=name, x="ε (nats)", y="mean error"))
 picture(*panels, size=(12.5, 4.4))

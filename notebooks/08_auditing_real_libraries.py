@@ -185,7 +185,7 @@ def allowed(rows, epsilon, reach):
     highest = np.minimum(factor * p, 1 - (1 - p) / factor)
     lowest = np.maximum(p / factor, 1 - factor * (1 - p))
     curves = {f"ε = {epsilon:g} allows": (p, (lowest, highest), "pale band")}
-    for row, look in zip(rows, ("out crosses", "black rings", "in dots", "claim crosses"), strict=False):
+    for row, look in zip(rows, ("grey crosses", "black rings", "exact dots", "claim crosses"), strict=False):
         centre = [[sum(bounds) / 2] for bounds in (row.sampled.event_in, row.sampled.event_out)]
         curves[row.mechanism] = *centre, look
     limits = {"xlim": (-0.02 * reach, reach), "ylim": (-0.02 * reach, reach), "legend": "upper right"}

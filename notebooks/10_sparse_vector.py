@@ -176,7 +176,7 @@ for m in LENGTHS:
     if m <= 4:
         losses["Algorithm 6"].append(judged(no_cutoff(EPSILON, m), "sparse-vector-algorithm-6")[1].epsilon)
 
-looks = ("claim joined", "out joined squares", "exact joined", "in joined")
+looks = ("claim joined", "grey joined squares", "black joined", "exact joined")
 curves = {name: (LENGTHS[: len(some)], some, look) for (name, some), look in zip(losses.items(), looks, strict=True)}
 curves["Algorithm 3, the outcome (⊥…⊥, 0)"] = LENGTHS, zeros, "claim dotted"
 curves["claimed"] = None, EPSILON, "black dashed"
@@ -222,8 +222,8 @@ for query, colour in ((0, "in"), (1, "out")):
     needed[f"query {query}: ρ clamped once"] = rho, outer, f"{colour} dashed"
     needed[f"query {query}: and for the query"] = rho, inner, f"{colour} joined"
 lost = {
-    "ρ clamped once": (STREAMS, [one.epsilon for one in finite], "out joined squares"),
-    "and for each query": (STREAMS, [one.epsilon for one in clamped], "in joined"),
+    "ρ clamped once": (STREAMS, [one.epsilon for one in finite], "grey joined squares"),
+    "and for each query": (STREAMS, [one.epsilon for one in clamped], "exact joined"),
     "claimed": (None, EPSILON, "black dashed"),
 }
 title = "what a query of 0, and one of 1, is compared with"
@@ -347,7 +347,7 @@ for others in spread.tolist():
 assert all(flip <= weighed for weighed, flip in zip(*errors.values(), strict=True))
 curves = {
     name: (spread, [float(one) for one in error], look)
-    for (name, error), look in zip(errors.items(), ("out joined squares", "in joined"), strict=True)
+    for (name, error), look in zip(errors.items(), ("grey joined squares", "exact joined"), strict=True)
 }
 labels = {"x": "utility of nine outcomes (the tenth has 0, the best)", "y": "expected utility, exactly"}
 picture(Panel(curves=curves, **labels))

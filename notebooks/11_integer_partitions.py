@@ -128,7 +128,7 @@ pairs, largest = sum(map(len, losses.values())), max(map(max, losses.values()))
 print(f"{pairs} pairs of neighbours: largest loss {largest:.4f} of {promised:.4f}")
 records = np.repeat(list(losses), [len(found) for found in losses.values()])
 curves = {
-    "_losses": (records, np.concatenate(list(losses.values())), "in dots"),
+    "_losses": (records, np.concatenate(list(losses.values())), "black dots"),
     r"promised: $2\eta\,\ln 2$": (None, promised, "claim dashed"),
     "half of it": (None, promised / 2, "grey dotted"),
 }
@@ -168,11 +168,11 @@ assert (np.diff(released) <= 0).all()
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 rank = np.arange(1, len(data) + 1)
 counts = {
-    "true": (rank, data, "in line"),
-    "released (0 drawn at ½)": (rank, np.maximum(released, 0.5), "out dashed"),
+    "true": (rank, data, "black line"),
+    "released (0 drawn at ½)": (rank, np.maximum(released, 0.5), "exact dashed"),
 }
 left = Panel(curves=counts, log="xy", x="rank of the word", y="how often")
-off_by = {"_off": (rank, released - data, "out points")}
+off_by = {"_off": (rank, released - data, "exact points")}
 display(picture(left, Panel(curves=off_by, log="x", x="rank of the word", y="released − true"), size=(13, 4.4)))
 rare = data <= 10
 print(f"words that come up at most ten times: {rare.sum():,}, of which {(released != data)[rare].sum()} are off")
@@ -227,7 +227,9 @@ panels = []
 for sizes, name in ((COUNTS, "counts, 64 cells each"), (WIDTHS, "cells each, 50 counts")):
     costs = np.array([cost(size, 64) if sizes is COUNTS else cost(50, size) for size in sizes])
     curves = {}
-    for column, unit, look in zip(costs.T, ("seconds", "megabytes"), ("in joined", "out joined squares"), strict=True):
+    for column, unit, look in zip(
+        costs.T, ("seconds", "megabytes"), ("black joined", "grey joined squares"), strict=True
+    ):
         slope = np.polyfit(np.log(sizes), np.log(column), 1)[0]
         curves[f"{unit}: exponent {slope:.2f}"] = sizes, column, look
     panels.append(Panel(curves=curves, log="xy", ticks={size: f"{size:,}" for size in sizes}, x=name))
@@ -243,7 +245,7 @@ picture(*panels, size=(13, 4.4))
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 plateaus = np.repeat([60, 40, 20, 0], 25)
 curves = {"_none": (None, 0, "pale line")}
-for epsilon, look in ((2.0, "in line"), (0.5, "out dashed"), (0.2, "grey line")):
+for epsilon, look in ((2.0, "black line"), (0.5, "exact dashed"), (0.2, "grey line")):
     bounds = dict(zip(("lower", "upper"), by_total(10_000, len(plateaus)), strict=True))
     leaning = partitions_exact.bias(plateaus, selection_eta(epsilon), **bounds)
     curves[f"ε = {epsilon:g}"] = np.arange(1, 101), leaning, look

@@ -75,7 +75,7 @@ held_by = Counter(histogram.values())
 print(f"{len(women):,} women, {len(histogram):,} groups; {held_by[1]:,} of them have a single member")
 sizes = sorted(held_by)
 curves = {
-    "_groups": (sizes, [held_by[size] for size in sizes], "in bars"),
+    "_groups": (sizes, [held_by[size] for size in sizes], "grey bars"),
     f"threshold {THRESHOLD}": (THRESHOLD - 0.5, None, "claim dashed"),
 }
 picture(Panel(curves=curves, log="y", x="women in a group", y="groups"))
@@ -110,7 +110,7 @@ def release(epsilon, threshold, noise):
     given, women = ThresholdParameters(noise, 1 / epsilon, threshold, "int64"), range(1, 2 * threshold)
     chances = [float(threshold_family.tail(given, threshold - count)[0]) for count in women]
     curves = {
-        "is released": (women, chances, "in joined"),
+        "is released": (women, chances, "black joined"),
         f"δ = {chances[0]:.2g}, of a woman alone": (None, chances[0], "claim dashed"),
     }
     labels = {"x": f"women in the group (scale of the noise: {1 / epsilon:g})", "y": "probability"}
@@ -137,7 +137,7 @@ for threshold in thresholds:
     chance = {count: float(threshold_family.tail(given, threshold - count)[0]) for count in held_by}
     shares.append(sum(chance[count] * count for count in counts.tolist()) / counts.sum())
     deltas.append(privacy(given, (1, 1, 1)).delta)
-kept_share = {"_share": (thresholds, shares, "in joined")}
+kept_share = {"_share": (thresholds, shares, "black joined")}
 price = {"_delta": (thresholds, deltas, "claim joined"), "1/n²": (None, 1 / len(women) ** 2, "grey dotted")}
 left = Panel(curves=kept_share, ylim=(0, 1), x="threshold T", y="share of women whose group is released")
 display(picture(left, Panel(curves=price, log="y", x="threshold T", y="δ"), size=(12.5, 4.4)))
@@ -227,8 +227,8 @@ for case, broken in CASES.values():
         ratios[label].append(evidence.delta / promise.delta)
 
 curves = {
-    "as written": (range(4), ratios["as written"], "out bars"),
-    "exact": (range(4), ratios["exact"], "in bars"),
+    "as written": (range(4), ratios["as written"], "grey bars"),
+    "exact": (range(4), ratios["exact"], "exact bars"),
     "what is claimed": (None, 1, "claim dashed"),
 }
 labels = {"x": "", "y": "released / claimed δ", "numbers": "{:.4g}", "ticks": dict(enumerate(CASES))}

@@ -82,7 +82,7 @@ for runs, epsilon, exactly in ((1, 0.5, 0.1053836188), (4, 0.5, 0.33720203), (8,
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 curves = {}
 epsilons = np.linspace(0, 3, 61)
-for count, look in ((16, "out band"), (64, "in full band"), (1_000, "black full band")):
+for count, look in ((16, "pale band"), (64, "exact full band"), (1_000, "black full band")):
     few = buckets([0.6, 0.3, 0.1], [0.3, 0.5, 0.2], count=count).compose(8)
     low, up = np.array([few.delta(epsilon) for epsilon in epsilons.tolist()]).T
     assert (low <= up).all()
@@ -119,9 +119,9 @@ def gaussians(sigma, runs):
         for epsilon in epsilons.tolist()
     ]
     curves = {
-        "Kairouz–Oh–Viswanath: knows (ε, δ)": (epsilons, optimal, "exact dashed"),
+        "Kairouz–Oh–Viswanath: knows (ε, δ)": (epsilons, optimal, "claim dashed"),
         "zCDP: knows ρ": (epsilons, [rho.delta(epsilon) for epsilon in epsilons.tolist()], "grey line"),
-        "buckets, upper bound": (epsilons, up, "in line"),
+        "buckets, upper bound": (epsilons, up, "exact line"),
         "buckets, lower bound": (epsilons, low, "black dotted"),
     }
     return picture(Panel(curves=curves, log="y", x="ε (nats)", y=f"δ(ε) of {runs:,} runs"))
@@ -150,8 +150,8 @@ counts = [1 << power for power in range(19)]
 response = randomized_response(0.1, count=COUNT)
 bounds = np.array([response.compose(runs).epsilon(1e-6) for runs in counts])
 curves = {
-    "adding up: r·ε": (counts, [0.1 * runs for runs in counts], "out dashed"),
-    "buckets, upper bound": (counts, bounds[:, 1], "in line"),
+    "adding up: r·ε": (counts, [0.1 * runs for runs in counts], "grey dashed"),
+    "buckets, upper bound": (counts, bounds[:, 1], "exact line"),
     "buckets, lower bound": (counts, bounds[:, 0], "black dotted"),
 }
 ticks = {1 << power: f"$2^{{{power}}}$" for power in range(0, 19, 3)}
@@ -188,7 +188,7 @@ for row in rows:
     curves[row.mechanism] = (
         leak_growth.RUNS,
         up if row.exact else low,
-        "in joined" if row.exact else "out joined squares",
+        "exact joined" if row.exact else "black joined squares",
     )
     assert (up <= np.array(allowed) + 1e-3).all() if row.exact else low[0] > allowed[0]
 ticks = {runs: f"{runs:,}" for runs in leak_growth.RUNS[::2]}

@@ -42,7 +42,7 @@ from subnormal.audit.laws.floats import one_world_only
 from subnormal.audit.laws.followed import follow
 from subnormal.plots import Panel, cells, picture, ticks
 
-COLOURS = ("in", "out", "exact", "claim", "grey", "pale")
+COLOURS = ("exact", "claim", "grey", "pale", "black")  # blue and orange are the two worlds
 STRINGS = 1 << 53  # of `random.random()`
 
 
@@ -202,7 +202,7 @@ walk, strips, widths = begin(above, 1, 10.0, 2.0**-20), [1 << power for power in
 for one in strips:
     walk.refine(one, math.inf)
     widths.append(walk.width)
-curves = {"_width": (strips, widths, "in joined")}
+curves = {"_width": (strips, widths, "black joined")}
 picture(Panel(curves=curves, log="xy", x="strips of each number", y="upper bound − lower bound"))
 
 # %%

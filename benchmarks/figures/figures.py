@@ -23,12 +23,14 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
+from numpy.typing import NDArray
 
 from subnormal.audit.engine.fingerprint import environment
 
 LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that reading the clock costs nothing
 LEAST_TICK = 1e-6  # seconds: no clock is trusted below
 QUICK_ROUNDS = 5
+CLOSE = 1.15  # the largest factor between a time and a power law that it follows
 
 Call = Callable[[], object]
 
@@ -43,6 +45,13 @@ class Series:
     low: tuple[float, ...]
     high: tuple[float, ...]
     exponent: float  # of the power law through the larger sizes
+
+    @property
+    def growth(self) -> str:
+        """The power law of the larger sizes, "" where the times follow none: fewer than three, or one far from it."""
+        x, y = _larger(self.sizes, self.median)
+        close = np.abs(y - y.mean() - self.exponent * x) < log(CLOSE)
+        return f"$n^{{{self.exponent:z.2f}}}$" if len(x) >= 3 and close.all() else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +117,15 @@ def fitted_exponent(at: Sequence[int], seconds: Sequence[float]) -> float:
     """
     if len(at) < 2:
         raise ValueError(f"a power law needs at least two sizes, got {tuple(at)}")
-    large = np.asarray(at) >= min(np.median(at), sorted(at)[-2])
-    x, y = np.log(np.asarray(at)[large]), np.log(np.asarray(seconds)[large])
-    x -= x.mean()
+    x, y = _larger(at, seconds)
     return float(x @ y / (x @ x))
+
+
+def _larger(at: Sequence[int], seconds: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the logarithms of the sizes from their median on, less their mean, and of the times."""
+    large = np.asarray(at) >= min(np.median(at), sorted(at)[-2])
+    x = np.log(np.asarray(at)[large])
+    return x - x.mean(), np.log(np.asarray(seconds)[large])
 
 
 def measure(
@@ -154,30 +168,30 @@ def _series(name: str, by_size: dict[int, list[float]]) -> Series:
     return Series(name, tuple(by_size), median, low, high, fitted_exponent(list(by_size), median))
 
 
-STYLES: dict[str, dict[str, Any]] = {  # colours that colour-blind readers tell apart; dashes are bit by bit
-    "naive float64": {"color": "#d55e00", "marker": "s"},
+STYLES: dict[str, dict[str, Any]] = {  # blue and orange are the two worlds; dashes are bit by bit
+    "naive float64": {"color": "#8b0a50", "marker": "s"},
     "naive, as in Figure 1": {"color": "#cc79a7", "marker": "P"},
-    "inverse CDF, float64": {"color": "#e69f00", "marker": "X", "linestyle": ":"},
-    "exact": {"color": "#0072b2", "marker": "D"},
+    "inverse CDF, float64": {"color": "#7f5539", "marker": "X", "linestyle": ":"},
+    "exact": {"color": "#1b7837", "marker": "D"},
     "base 2, theoretical, all-bits": {"color": "black", "marker": "o"},
     "base 2, theoretical, bit-by-bit": {"color": "black", "marker": "o", "fillstyle": "none", "linestyle": "--"},
     "base 2, empirical, all-bits": {"color": "0.6", "marker": "^"},
     "base 2, empirical, bit-by-bit": {"color": "0.6", "marker": "^", "fillstyle": "none", "linestyle": "--"},
     "total weight 128.5": {"color": "#d55e00", "marker": "s"},
     "total weight 128": {"color": "#0072b2", "marker": "D"},
-    "precision search, once": {"color": "#009e73", "marker": "v", "linestyle": ":"},
+    "precision search, once": {"color": "#6a3d9a", "marker": "v", "linestyle": ":"},
 }
 
 
 def draw(axes: Axes, timings: Timings) -> None:
     """Draw medians as lines and the interquartile range as bands, with the legend beside them, slowest first.
 
-    On logarithmic axes with the exponents of power laws; without them for a few tries, which follow none.
+    On logarithmic axes with the exponents of the curves that follow a power law; without them for a few tries.
     """
     rank = {name: -round(log(ratio)) for name, ratio in timings.ratios().items()}  # near ties keep the plan's order
     for series in sorted(timings.series, key=lambda series: rank[series.name]):
         style = STYLES[series.name]
-        label = series.name if timings.advantage else f"{series.name}: $n^{{{series.exponent:z.2f}}}$"
+        label = f"{series.name}: {series.growth}" if series.growth and not timings.advantage else series.name
         axes.plot(series.sizes, series.median, **style, markersize=6, linewidth=1.8, label=label)
         axes.fill_between(series.sizes, series.low, series.high, color=style["color"], alpha=0.2, linewidth=0)
     scale = "linear" if timings.advantage else "log"
@@ -206,7 +220,7 @@ def to_png(timings: Timings) -> bytes:
             axes = figure.subplots()
         draw(axes, timings)
         rounds = f"median of {timings.rounds} rounds,"
-        note = f"{rounds} band: quartiles\npower laws: of the larger sizes"
+        note = f"{rounds} band: quartiles\n$n^a$: where the larger sizes follow it"
         if timings.advantage:  # the axes leave less room
             note = f"{rounds}\nband: quartiles"
             for panel in (beside, axes):

@@ -54,6 +54,21 @@ def test_one_size_is_no_power_law(at: tuple[int, ...]) -> None:
         figures.fitted_exponent(at, [1.0] * len(at))
 
 
+@pytest.mark.parametrize(
+    ("seconds", "growth"),
+    [
+        ((9, 9, 1, 2, 4), "$n^{1.00}$"),
+        ((9, 9, 1, 2.2, 4), "$n^{1.00}$"),
+        ((9, 9, 1, 1, 4), ""),  # flat, and then a jump
+        ((1, 2, 4), ""),  # of two larger sizes, through which every law goes
+    ],
+)
+def test_a_curve_that_follows_no_power_law_is_given_none(seconds: tuple[float, ...], growth: str) -> None:
+    at = tuple(2**power for power in range(len(seconds)))
+    series = figures.Series("one", at, seconds, seconds, seconds, figures.fitted_exponent(at, seconds))
+    assert series.growth == growth
+
+
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
 @pytest.mark.parametrize("quick", [False, True])
 def test_curves_share_one_grid_and_have_enough_sizes_to_fit(plan: Plan, quick: bool) -> None:
