@@ -22,7 +22,7 @@
 # Mechanism 4).
 #
 # **You will see** the mean of all roundings as a chord, proved bounds around it, and what samples can tell. **To
-# present: 12 minutes**, up to "Figure 8"; the rest is for reading.
+# present: 12 minutes**, part 1. Part 2 is for reading.
 
 # %% [markdown]
 # ## Change me
@@ -76,7 +76,7 @@ OUTCOMES = NOISE.outcomes
 # noise is $1/(\eta\ln 2)$ on the grid lower, lower $+\gamma$, …, upper. The question is what it costs in accuracy.
 
 # %% [markdown]
-# ## One rounding, and the mean of all
+# ## Part 1, to show: one rounding, and the mean of all
 #
 # Black: one rounding of all utilities. Every weight is now a whole power of $2^{-\eta}$. Dark red: the mean of the
 # weight over all coins, $(1-c)\,2^{-\eta\lfloor u\rfloor} + c\,2^{-\eta\lceil u\rceil}$ with $c = u - \lfloor
@@ -109,9 +109,9 @@ print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 # ## Lemma A.2: bounds without enumeration
 #
 # Given the rounding of $o_i$ alone, its probability is $w/(w + X)$, where $X$ is the sum of the other weights. The
-# function $x \mapsto w/(w+x)$ is convex, so by Jensen's inequality its mean is at least $w/(w + E[X])$; and $E[X]$ is a
-# sum of chords. The mean over the two values of $w$ is a lower bound $L_i$. And since probabilities sum to 1, each is
-# at most $L_i + A$, with $A = 1 - \sum_j L_j$. All of it in rational numbers.
+# function $x \mapsto w/(w+x)$ is convex, so by Jensen's inequality its mean is at least $w/(w + E[X])$; and $E[X]$ is
+# a sum of chords. The mean over the two values of $w$ is a lower bound $L_i$. And since probabilities sum to 1, each
+# is at most $L_i + A$, with $A = 1 - \sum_j L_j$. All of it in rational numbers.
 #
 # First a small instance, $\gamma = \frac14$ on $[-1, 1]$, where the six fractions *can* be enumerated:
 
@@ -179,6 +179,8 @@ picture(*(rounding.band(noise(grid=grid), 2.0**grid) for grid in (-2, -6)), size
 explore(law_between, eta=(ETA.bits, [0.25, 0.5, 1, 2]), grid=(GRID, [-1, -2, -3, -4]))
 
 # %% [markdown]
+# ## Part 2, to read: how good the bounds are, and what a sample can tell
+#
 # ### Width and error against $\gamma$
 #
 # Left: the largest error falls with $\gamma$, as the width $A$ does, and in proportion. But so do the probabilities
@@ -211,8 +213,9 @@ picture(left, Panel(curves=shares, **axes), size=(13, 5))
 # %% [markdown]
 # ### Proposition 3.6: a factor for every outcome
 #
-# A rounding moves each weight by a factor between $2^{-\eta}$ and $2^{\eta}$, and the sum as well; so every probability
-# stays within $2^{\pm 2\eta}$ of the unrounded one. The lemma's bounds show how much room the proposition leaves:
+# A rounding moves each weight by a factor between $2^{-\eta}$ and $2^{\eta}$, and the sum as well; so every
+# probability stays within $2^{\pm 2\eta}$ of the unrounded one. The lemma's bounds show how much room the proposition
+# leaves:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 ratio_low, ratio_high = LOWER / UNROUNDED, (LOWER + float(BOUNDS.gap)) / UNROUNDED
@@ -235,7 +238,7 @@ print(all(square * most <= p <= least / square for p, (least, most) in zip(exact
 # falls. (Farther out the band widens: $A$ is the same for every outcome, and the probabilities become small.)
 
 # %% [markdown]
-# ## Figure 8: can a sample tell?
+# ### Figure 8: can a sample tell?
 #
 # Two people release a number with Laplace noise of the same scale, $1/(\eta\ln 2)$. One uses base 2 with randomized
 # rounding. The other computes a logarithm in floats, adds, clamps to $[-10, 10]$ and rounds to the same grid. Do their
@@ -354,8 +357,8 @@ for n in (1_000, 100_000, 1_000_000):
     print(f"{n:>9,} draws: median KS {np.median(seen):.4f}, threshold {threshold:.4f}, rejected {rejected:.1%}")
 
 # %% [markdown]
-# So at 1,000 draws the two are told apart as often as two equal laws, in 5 % of the cases; at 100,000 in some 9 %; at a
-# million in half of them, where the threshold has come down to the thousandth that is really there.
+# So at 1,000 draws the two are told apart as often as two equal laws, in 5 % of the cases; at 100,000 in some 9 %; at
+# a million in half of them, where the threshold has come down to the thousandth that is really there.
 #
 # **What this does not show.** A large $p$ says that *this* test, on *this many* draws, found nothing. And it says
 # nothing at all about privacy: the naive sample looks perfect too, and its floats give the true value away, one output

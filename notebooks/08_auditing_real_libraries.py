@@ -117,11 +117,12 @@ def reached(epsilon, runs):
     lowest = np.maximum(p / np.exp(epsilon), 1 - np.exp(epsilon) * (1 - p))
     seen = round(low * runs)
     sample, nothing = (clopper_pearson(count, runs, ALPHA / 4) for count in (seen, 0))
-    box = np.array([0, nothing[1]]), (np.full(2, sample[0]), np.full(2, sample[1])), "claim band"
+    right, (bottom, top) = nothing[1], sample
     curves = {
         f"ε = {epsilon:g} allows": (p, (lowest, highest), "pale band"),
-        "the law of noise in floats": ([0], [low], "black dots"),
-        f"what {runs:,} runs leave open": box,
+        "_open": (np.array([0, right]), (np.full(2, bottom), np.full(2, top)), "claim band"),
+        f"what {runs:,} runs leave open": ([0, right, right, 0, 0], [bottom, bottom, top, top, bottom], "claim line"),
+        "the law of noise in floats": ([0], [low], "black points"),
     }
     title = f"P(off the grid) is 0 with Alice, {low:.4f} without"
     labels = {"x": "probability of the event, in", "y": "probability of the event, out"}

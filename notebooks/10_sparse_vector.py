@@ -20,7 +20,7 @@
 # threshold, once, and on each query. After the $c$-th ⊤ it stops. ⊥ costs nothing.
 #
 # **You will see** the law of eight queries, what each published mistake loses by exact laws, and a threshold that
-# swallows all noise. **To present: 12 minutes.**
+# absorbs all noise. **To present: 12 minutes**, part 1. Part 2 is for reading.
 
 # %% [markdown]
 # ## Change me
@@ -87,7 +87,9 @@ def judged(attack, name):
 # claimed. And a working paper on the discrete sparse vector mechanism, which is what is exact here.
 
 # %% [markdown]
-# ## Eight queries, one positive
+# ## Part 1, to show
+#
+# ### Eight queries, one positive
 #
 # The exact member counts in steps of a grid, here of 1, with noise of weights $2^{-\eta|k|}$ that are exact fractions.
 # It draws no noise for an answer at all: whether noise reaches $t$ has a closed form, $\sum_{k\ge t} B^{|k|} =
@@ -124,7 +126,7 @@ def answers(epsilon, width, draws=0):
 explore(answers, epsilon=(EPSILON, [0.1, 0.5, 1, 2, 5]), width=(40, [5, 10, 20, 40]), draws=(RUNS, [0, 1000, RUNS]))
 
 # %% [markdown]
-# ## The proof, and where it needs care
+# ### The proof, and its published mistakes
 #
 # Without Alice every query may be $\Delta$ higher. Pair each value of the threshold's noise with one that is $\Delta$
 # higher, too: $\rho \to \rho + \Delta$. That costs $\varepsilon_1$, once, and every ⊥ becomes *at least* as likely:
@@ -189,10 +191,44 @@ for m, zero, loss in zip(LENGTHS, zeros, losses["Algorithm 3"], strict=True):
 print(f"Algorithm 4, c = 1: {losses['Algorithm 4, c = 1'][-1]:.6f}, and never beyond (1+6c)/4·ε = {7 / 4 * EPSILON:g}")
 
 # %% [markdown]
-# ## A finite noise breaks the textbook's proof
+# ### In floats, a large threshold absorbs all noise
 #
-# A program's noise is finite. Clamp $\rho$ to a range, and its largest value has no partner $\rho + \Delta$. Two things
-# may then happen.
+# The textbook's algorithm is sound in real numbers. Here it runs in float64, with a counter near $2^{62}$ and the
+# threshold at $2^{62}$. Floats just below the threshold are 512 apart. The noise at $\varepsilon = 1$ is at most
+# $52\ln 2 \cdot 4 = 144$, so the sum rounds it away. The answer then depends only on how the query is rounded: a query
+# of $2^{62} - 257$ is rounded down, and one of $2^{62} - 256$ is rounded up (a tie, to even).
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+attack = absorbed_threshold(EPSILON)
+curves = {"floats": (np.array([-512, 0]), np.array([0.0, 0.0]), "black rings")}
+for data, colour, label, height in zip(attack.worlds(), ("in", "out"), ("with Alice", "without"), (2, 1), strict=True):
+    place, rounded = int(data[0]) - (1 << 62), int(float(data[0])) - (1 << 62)
+    name = f"{label}: {place}, as a float {rounded}"
+    curves[name] = np.array([place, rounded]), np.array([height, 0.0]), f"{colour} joined"
+    reach = np.array([rounded - 144, rounded + 144])
+    curves[f"_{label}: the noise"] = (
+        reach,
+        (np.full(2, height / 8 - 0.1), np.full(2, height / 8 + 0.1)),
+        f"{colour} band",
+    )
+labels = {"x": "distance from the threshold (bands: how far the noise reaches)", "legend": "upper left"}
+panel = Panel(curves=curves, ticks=(-512, -257, 0), xlim=(-900, 220), ylim=(-0.3, 2.9), bare=True, **labels)
+display(picture(panel, size=(12, 3.4)))
+for name in ("sparse-vector-naive", "sparse-vector-exact"):
+    _, evidence = judged(attack, name)
+    print(f"{name}: {evidence.verdict}; ⊤ has probability", end=" ")
+    print(f"{evidence.event_in[0]:.3g} with Alice, {evidence.event_out[0]:.3g} without")
+
+# %% [markdown]
+# The exact member subtracts the threshold first, as integers, and then −257 and −256 are as alike as they should be.
+
+# %% [markdown]
+# ## Part 2, to read
+#
+# ### Finite noise breaks the textbook's proof
+#
+# A program's noise is finite. Clamp $\rho$ to a range, and its largest value has no partner $\rho + \Delta$. Two
+# things may then happen.
 #
 # **Both noises clamped** to $\pm w$. A query of $2w - 1$ is answered ⊥ only if $\rho = w$ *and* $\nu = -w$. A query of
 # $2w$ is never answered ⊥. One ⊥ tells the worlds apart for certain.
@@ -235,10 +271,10 @@ print(f"{STREAMS[-1]} × ⊥: loss {finite[-1].epsilon:.3f};", end=" ")
 print(f"but δ({EPSILON:g}) is {finite[-1].delta:.2g}: it is rarely that bad")
 
 # %% [markdown]
-# In the left picture, for large ρ, the dashed lines stay one apart for ever, and the dots meet: with the second clamp a
-# large ρ makes both worlds alike. The dashed loss is real but rare. No sample would find it: the exact laws do.
+# In the left picture, for large ρ, the dashed lines stay one apart for ever, and the dots meet: with the second clamp
+# a large ρ makes both worlds alike. The dashed loss is real but rare. No sample would find it: the exact laws do.
 #
-# ## Is the exact one private? Every short stream, in fractions
+# ### Is the exact one private? Every short stream, in fractions
 #
 # No pair of worlds proves a claim. At a small size there are few enough to try all: streams of up to four queries with
 # values 0, 1, 2, every neighbour of each, every outcome, as fractions.
@@ -269,39 +305,7 @@ print(f"without room for ρ beside the bounds: {ratio} = 2^{math.log2(ratio):.4f
 assert ratio > 2**3
 
 # %% [markdown]
-# ## And in floats: a threshold that swallows all noise
-#
-# The textbook's algorithm is sound. Now in float64: a counter near $2^{62}$, the threshold at $2^{62}$. Floats lie 512
-# apart below it. The noise at $\varepsilon = 1$ is never larger than $52\ln 2 \cdot 4 = 144$. It is *absorbed*: added,
-# rounded, gone. Then the answer is the rounding of the query, and a query of $2^{62} - 257$ is rounded down, one of
-# $2^{62} - 256$ (a tie, to even) up.
-
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-attack = absorbed_threshold(EPSILON)
-curves = {"floats": (np.array([-512, 0]), np.array([0.0, 0.0]), "black rings")}
-for data, colour, label, height in zip(attack.worlds(), ("in", "out"), ("with Alice", "without"), (2, 1), strict=True):
-    place, rounded = int(data[0]) - (1 << 62), int(float(data[0])) - (1 << 62)
-    name = f"{label}: {place}, as a float {rounded}"
-    curves[name] = np.array([place, rounded]), np.array([height, 0.0]), f"{colour} joined"
-    reach = np.array([rounded - 144, rounded + 144])
-    curves[f"_{label}: the noise"] = (
-        reach,
-        (np.full(2, height / 8 - 0.1), np.full(2, height / 8 + 0.1)),
-        f"{colour} band",
-    )
-labels = {"x": "distance from the threshold (bands: how far the noise reaches)", "legend": "upper left"}
-panel = Panel(curves=curves, ticks=(-512, -257, 0), xlim=(-900, 220), ylim=(-0.3, 2.9), bare=True, **labels)
-display(picture(panel, size=(12, 3.4)))
-for name in ("sparse-vector-naive", "sparse-vector-exact"):
-    _, evidence = judged(attack, name)
-    print(f"{name}: {evidence.verdict}; ⊤ has probability", end=" ")
-    print(f"{evidence.event_in[0]:.3g} with Alice, {evidence.event_out[0]:.3g} without")
-
-# %% [markdown]
-# The exact member subtracts the threshold first, as integers, and then −257 and −256 are as alike as they should be.
-
-# %% [markdown]
-# ## Noisy max: a million ties
+# ### Noisy max: a million ties
 #
 # The same idea without a threshold: put noise on every score, and name the largest. With Gumbel noise, $-\ln(-\ln U)$,
 # that *is* the exponential mechanism, in real numbers. In float32 $U$ is one of $2^{24}$ points, and the largest of
@@ -366,8 +370,8 @@ picture(Panel(curves=curves, **labels))
 # <details><summary><b>Solution 1</b></summary>
 #
 # The gap is $q + \nu - \rho$: in the pairing $\rho$ moves with the query, so the same gap needs $\nu$ to move by at
-# most $2\Delta$, which was paid for with the ⊤. The value $q + \nu$ of Algorithm 3 stays where it is when $\rho$ moves;
-# it bounds $\rho$ from above, and the pairs beyond that bound are lost.
+# most $2\Delta$, which was paid for with the ⊤. The value $q + \nu$ of Algorithm 3 stays where it is when $\rho$
+# moves; it bounds $\rho$ from above, and the pairs beyond that bound are lost.
 #
 # ```python
 # for m in (4, 8, 12):

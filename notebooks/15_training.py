@@ -17,8 +17,9 @@
 # values, and most places where a gradient moves them cannot be reached without it: one number proves who was in the
 # batch.
 #
-# **Mechanism.** A step of DP-SGD clips each gradient to the norm $C$, adds them up, and adds Gaussian noise of standard
-# deviation $\sigma C$ (Abadi et al. 2016). An accountant turns $\sigma$ into $(\varepsilon, \delta)$, in real numbers.
+# **Mechanism.** A step of DP-SGD clips each gradient to the norm $C$, adds them up, and adds Gaussian noise of
+# standard deviation $\sigma C$ (Abadi et al. 2016). An accountant turns $\sigma$ into $(\varepsilon, \delta)$, in real
+# numbers.
 #
 # **You will see** every value of the noise in three types, a model of votes that gives one voter away, and six other
 # flaws. **To present: 10 minutes.**
@@ -203,8 +204,8 @@ picture(
 )
 
 # %% [markdown]
-# She is in no batch of an epoch with probability $(7/8)^8 = 0.34$. Of the other trainings, nearly all prove that she is
-# among the 944. The accountant's promise, and what holds:
+# She is in no batch of an epoch with probability $(7/8)^8 = 0.34$. Of the other trainings, nearly all prove that she
+# is among the 944. The accountant's promise, and what holds:
 
 # %%
 steps = (SIGMA, settings.rate, BATCHES, DELTA)
@@ -242,6 +243,47 @@ for name in ("batch-clipping", "microbatch-noise", "empty-batch"):
 # %% [markdown]
 # ## Exercises
 #
-# 1. Set `SIGMA` to 4. The accountant's $\varepsilon$ falls. What happens to the $\delta$ of the three types, and why?
-# 2. In which order must 193 gradients come, that one of norm 1 moves their sum in bfloat16 by 33? See the attack
-#    `accumulation`, then find an order for float16.
+# **1.** Set `SIGMA` to 4. The accountant's $\varepsilon$ falls. What happens to the $\delta$ of the three types, and
+# why?
+#
+# **2.** A sum in bfloat16 adds 193 gradients of norm at most 1. In which order must they come, so that Alice's
+# gradient moves the sum by 33? See the attack `accumulation`. Then find an order for float16.
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
+#
+# It hardly changes in bfloat16 and float16. $\delta$ is the probability of the numbers that only one world can
+# release. More noise makes the numbers coarser and the range larger, but a gradient of 1 still moves most of them to
+# places that noise on 0 does not reach. The number of random bits decides, not $\sigma$.
+#
+# ```python
+# for sigma in (1.0, 4.0):
+#     given, allowed = DpSgdParameters(multiplier=sigma, delta=DELTA), Claim(EPSILON, Gdp(1 / sigma).delta(EPSILON))
+#     for name in ("bfloat16", "float16"):
+#         pair = [member(f"dp-sgd-{name}").law(world, given) for world in (canary, zeros)]
+#         print(f"σ = {sigma:g}, {name}: δ = {exact.compare(*pair, allowed).delta:.3f}, claimed {allowed.delta:.1e}")
+# ```
+#
+# </details>
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# First 128 gradients of 1, then Alice's, then 64 gradients of −0.26. From 128 on the numbers of bfloat16 are 1 apart,
+# and below 128 they are a half apart. So 129 − 0.26 is rounded back to 129, each time, while 128 − 0.26 is rounded to
+# 127.5, then 127, and so on down to 96. In float16 the same happens at 1,024:
+#
+# ```python
+# def added(gradients):
+#     total = np.float16(0)
+#     for gradient in gradients:
+#         total = np.float16(total + np.float16(gradient))
+#     return total
+#
+#
+# with_alice, without = (added([1.0] * 1_024 + [alice_adds] + [-0.26] * 64) for alice_adds in (1.0, 0.0))
+# print(f"with Alice {with_alice}, without her {without}: she moves the sum by {with_alice - without}")
+# assert with_alice - without == 33
+# ```
+#
+# </details>

@@ -103,9 +103,10 @@ assert found.verdict == ("VIOLATED" if loss > EPSILON else "HOLDS")
 # %% [markdown]
 # ## Textbook noise, rounded
 #
-# Laplace noise from a logarithm, rounded to an integer. `abs`, `math.log` and `round` are monotone, so each integer has
-# its piece. The pieces are those of the *floats* of this code: the last bit of `math.log` is in them. One piece is a
-# single string, $k = 0$: there the code computes the logarithm of 0, and raises an error. An error is an outcome too.
+# Laplace noise from a logarithm, rounded to an integer. `abs`, `math.log` and `round` are monotone, so each integer
+# has its piece. The pieces are those of the *floats* of this code: the last bit of `math.log` is in them. One piece is
+# a single string, $k = 0$: there the code computes the logarithm of 0, and raises an error. An error is an outcome
+# too.
 
 
 # %%
@@ -150,8 +151,8 @@ def signs(outcome):
 draw_pieces(algorithm_5, {f"in: {QUERIES[0]}": QUERIES[0], f"out: {QUERIES[1]}": QUERIES[1]}, words=signs)
 
 # %% [markdown]
-# The piece in the middle has (⊥, ⊤) in one world and (⊤, ⊥) in the other one. In neither world does the other's outcome
-# have a piece at all, so the loss is infinite:
+# The piece in the middle has (⊥, ⊤) in one world and (⊤, ⊥) in the other one. In neither world does the other's
+# outcome have a piece at all, so the loss is infinite:
 
 # %%
 broken = decide(algorithm_5, *QUERIES, Claim(EPSILON))
@@ -263,11 +264,14 @@ ticks({f"what can be released near {place:.6g}": grid}, x="floats from there", s
 #
 # ## Exercises
 #
-# 1. Repair `algorithm_5`: noise of scale $4/\varepsilon$ on each query, and stop after the first ⊤. Does `decide` say
-#    HOLDS for the two worlds above, and what is its `rest`?
-# 2. Write a function with an event of probability $10^{-8}$ in one world and 0 in the other. Is it seen?
+# **1.** Repair `algorithm_5`: add noise of scale $4/\varepsilon$ to each query, and stop after the first ⊤. Does
+# `decide` say HOLDS for the two worlds above, and what is its `rest`?
 #
-# <details><summary>Solution of 1</summary>
+# **2.** Write a function with an event of probability $10^{-8}$ in one world and 0 in the other. Does `decide` find
+# it?
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
 #
 # ```python
 # def algorithm_1(queries):
@@ -284,6 +288,26 @@ ticks({f"what can be released near {place:.6g}": grid}, x="floats from there", s
 # assert kept.verdict == "HOLDS"
 # ```
 #
-# Each way through the code has a constraint between two numbers, so that the bounds are narrow, and not equal. The
-# claim has room: on these two worlds the loss is less than $\varepsilon$.
+# Each path through the code has a constraint between two numbers, so the bounds are close but not equal. The claim has
+# some room: on these two worlds the loss is less than $\varepsilon$.
+#
+# </details>
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# Yes, with two paths. A piece of length $10^{-8}$ is a piece like any other. A test that draws runs would need about
+# $10^8$ of them to see the event once.
+#
+# ```python
+# def leaks_rarely(answer):
+#     return "leak" if answer and random.random() < 1e-8 else "nothing"
+#
+#
+# rare = decide(leaks_rarely, 1, 0, Claim(EPSILON))
+# print(law(leaks_rarely, 1))
+# print(rare, "paths:", rare.paths)
+# assert rare.verdict == "VIOLATED"
+# ```
+#
 # </details>
