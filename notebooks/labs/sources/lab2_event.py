@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Lab 2: an event for Laplace noise in float32
 #
-# **You will show** that one output of the most common mechanism there is can prove what the true value was; first by
-# trying all random bits, then by an argument that needs no list.
+# **You will show** that one output of Laplace noise, the most common mechanism, can prove which value was released.
+# First you try all random bits. Then you find an argument that needs no list.
 #
 # **Time:** 50 minutes. **Points:** 10. **Before:** lecture 2 of [the course](../../docs/course.md), up to "Every
 # float, counted", and [notebook 05](../05_every_float_enumerated.ipynb).
@@ -27,7 +27,7 @@
 #
 # A count is 1 with Alice and 0 without her. Laplace noise of scale $1/\varepsilon$ is added in float32: a random
 # sign, and a uniform number $k/2^{16}$, where $k$ goes from 1 to $2^{16}$. (Real generators have 24 bits or more;
-# with 16 everything here takes no time, and nothing else changes.)
+# with 16 everything here is fast, and nothing else changes.)
 
 # %%
 import numpy as np
@@ -50,7 +50,7 @@ release(value=0, epsilon=1.0, sign=1, k=[1, 1000, 65535, 65536])
 # ## Part 1: all outputs (3 points)
 #
 # Write `outputs_from(value, epsilon)`. It returns an array of float32 with the outputs of all $2^{17}$ runs: both
-# signs, all $k$. Outputs that come from several runs stand there several times.
+# signs, all $k$. If several runs lead to the same output, the array has it several times.
 
 
 # %%
@@ -78,8 +78,8 @@ print(found.advantage, found.total_variation, found.event_in, found.event_out)
 
 # %% [markdown]
 # Its advantage is 0.3935. The best event has 0.9985, the total variation, and $\tanh(1/2) = 0.4621$ is allowed. In real
-# numbers this event is the best one. Find one whose advantage is near 1, both for ε = 1 and for ε = 0.01 (2 points
-# each).
+# numbers this event is the best one. In floats there are better ones. Find an event whose advantage is near 1, for
+# ε = 1 and for ε = 0.01 (2 points each).
 
 
 # %%
@@ -98,11 +98,11 @@ lab.part_2(event)
 #
 # An attacker may not know how many bits the generator has. Write `fine(outputs)` for $\varepsilon = 1$: an event that
 # *never* happens from one of the two values, and has a probability of at least 0.25 from the other, for *every*
-# number of bits. It is tried with 13 and with 18, and on outputs of runs with 30.
+# number of bits. The grader tries it with 13 and with 18 bits, and on outputs of runs with 30.
 #
 # The floats between 1/2 and 1 are the multiples of $2^{-24}$. Those between 1/4 and 1/2 are the multiples of
-# $2^{-25}$, and so on: they get finer towards 0. An output $y$ between $-1/2$ and $1/2$ that comes from the value 1
-# is $1 - n$, for some noise $n$ between 1/2 and 3/2. Of what is it a multiple?
+# $2^{-25}$, and so on: the closer to 0, the closer together they are. An output $y$ between $-1/2$ and $1/2$ that comes
+# from the value 1 is $1 - n$, for some noise $n$ between 1/2 and 3/2. Which number is it a multiple of?
 
 
 # %%
@@ -118,4 +118,4 @@ def fine(outputs):
 lab.part_3(fine)
 
 # %% [markdown]
-# The advantage of `fine` is 0.27, which the claim allows, and still the claim is violated. Why? (Not graded.)
+# The advantage of `fine` is 0.27. The claim allows that, and the claim is violated all the same. Why? (Not graded.)

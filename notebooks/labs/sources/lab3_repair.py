@@ -13,15 +13,16 @@
 # %% [markdown]
 # # Lab 3: repair it
 #
-# **You will show** that private noise needs no real numbers: with coins and integers the program *is* the proof.
+# **You will show** that private noise needs no real numbers. If a program uses only coins and integers, its proof is
+# about exactly what it computes.
 #
 # **Time:** 50 minutes. **Points:** 10. **Before:** lecture 2 of [the course](../../docs/course.md), "Exact weights
 # and exact noise", and [notebook 03](../03_base2_mechanism.ipynb). Lab 2 helps.
 #
 # **How it is graded.** Write your answer in place of `raise NotImplementedError()`. The cell below it shows your
-# points. It calls *your* function with every string of 56 random bits that it asks for, and compares the exact laws
-# of all neighbours. What takes more bits counts as undecided, and there may be 65,536 different strings at most.
-# So take single coins, and stop soon.
+# points. It calls *your* function with every string of random bits that the function can ask for, up to 56 bits, and
+# compares the exact laws of all neighbours. Runs that take more bits count as undecided, and there may be at most
+# 65,536 different strings. So take single coins, and stop soon.
 
 # %% [markdown]
 # ## Random bits
@@ -38,7 +39,7 @@ from subnormal.audit.evidence import exact
 
 
 def answer(truth, bits):
-    """The truth, in 3 of 4 runs."""
+    """Return the truth in 3 of 4 runs."""
     return truth ^ (bits.take(2) == 0)
 
 
@@ -52,9 +53,8 @@ print(found.verdict, found.epsilon)  # the loss is ln 3 = 1.0986
 # %% [markdown]
 # ## Part 1: integer noise (3 points)
 #
-# Write `noise(bits)`, which returns an integer. An attacker who sees $z$ or $z + 1$ may not learn more than
-# $\varepsilon = 0.7$: for each integer, $P(z)$ and $P(z+1)$ differ by a factor of $e^{0.7} = 2.01$ at most. So there
-# is no largest noise.
+# Write `noise(bits)`, which returns an integer. For each integer $z$, the probabilities $P(z)$ and $P(z+1)$ may differ
+# by a factor of at most $e^{0.7} = 2.01$. So every integer must be possible.
 #
 # How many heads come up before the first tail? $P(n) = 2^{-n-1}$.
 
@@ -81,10 +81,11 @@ lab.part_1(noise)
 # ## Part 2: release a real value (4 points)
 #
 # Write `release(value, bits)`. The value is a float, and one person changes it by at most 1. The function
-# returns an integer from 0 to 4, and keeps $\varepsilon = 0.7$ for *all* neighbours. It is tried on the halves from -2
-# to 6, and on a few other values, which differ by student.
+# returns an integer from 0 to 4, and keeps $\varepsilon = 0.7$ for *all* neighbours. The grader tries it on the halves
+# from -2 to 6, and on a few other values, which differ by student.
 #
-# The noise of part 1 is good for integers that are 1 apart. Values are no integers, and some lie outside 0 to 4.
+# The noise of part 1 is right for integers that are 1 apart. But values need not be integers, and some lie outside 0
+# to 4.
 
 
 # %%
@@ -102,11 +103,11 @@ lab.part_2(release)
 # %% [markdown]
 # ## Part 3: it must be useful (3 points)
 #
-# A constant is private too. For the values 0, 1, 2, 3 and 4 the outcome must be at most 1 off with probability 0.6 or
-# more, and always lie between 0 and 4. Change `release` above if it does not.
+# A constant is private, and useless. For the values 0, 1, 2, 3 and 4 the outcome must be at most 1 off with probability
+# 0.6 or more, and always lie between 0 and 4. If yours is not, change `release` above.
 
 # %%
 lab.part_3(release)
 
 # %% [markdown]
-# Where did floats remain? Which of these steps can round, and why does it not matter here? (Not graded.)
+# Which steps of your code still use floats? Which of them can round, and why does it not matter here? (Not graded.)

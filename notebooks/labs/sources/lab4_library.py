@@ -14,11 +14,11 @@
 # # Lab 4: audit a library
 #
 # **You will show** which of six versions of one algorithm keep their promise. Five were published, four of these with
-# a wrong proof; the sixth is a careful one, with bounded integers. You find the worlds; nobody tells you which event
+# a wrong proof. The sixth is a careful one, with bounded integers. You find the worlds; nobody tells you which event
 # to look for.
 #
-# **Time:** 60 minutes. **Points:** 10. **Before:** lecture 2 of [the course](../../docs/course.md). [Notebook
-# 10](../10_sparse_vector.ipynb) has the algorithm, and some answers.
+# **Time:** 60 minutes. **Points:** 10. **Before:** lecture 2 of [the course](../../docs/course.md), and its 15 minutes
+# on the sparse vector technique. [Notebook 10](../10_sparse_vector.ipynb) has the algorithm, and some answers.
 #
 # **How it is graded.** Write your answer in place of `raise NotImplementedError()`. The cell below it shows your
 # points. It computes the exact laws of the implementation on *your* worlds.
@@ -26,16 +26,16 @@
 # %% [markdown]
 # ## The sparse vector technique
 #
-# Many queries are asked, one after the other. Each is answered only by whether it reaches a threshold (1) or not (0),
-# with noise, and after the first 1 it stops. The negative answers should cost nothing.
+# An analyst asks many queries, one after the other. The program only answers whether the query reaches a threshold (1)
+# or not (0), with noise, and stops after the first 1. The negative answers should cost nothing.
 #
 #     noisy_threshold = 0 + ρ
 #     for query in queries:
 #         answer 1 if query + ν >= noisy_threshold else 0        # a fresh ν for each query
 #         stop after the first 1
 #
-# One person changes each query by at most 1, up or down. All six claim $\varepsilon = 1$. Noise is integer Laplace
-# noise of the given scale, drawn exactly: no floats are to blame.
+# One person changes each query by at most 1, up or down. All six claim $\varepsilon = 1$. The noise is integer Laplace
+# noise of the given scale, drawn exactly, so floats cause none of the flaws.
 #
 # | name | scale of ρ | scale of ν | stops | what is released |
 # |---|---|---|---|---|
@@ -46,8 +46,8 @@
 # | `stoddard`, Stoddard et al. 2014 | 2 | no ν | never | 0 and 1 |
 # | `chen`, Chen et al. 2015 | 2 | 2 | never | 0 and 1 |
 #
-# (In `roth` the value that is compared is the one that is released. `lyu` is written for integers in base 2, so
-# its scales are slightly larger, and it has bounds of its own, with a proof that they do no harm.)
+# (`roth` compares and releases the same noisy value. `lyu` is written for integers in base 2, so its scales are
+# slightly larger, and it has its own bounds, with a proof that they do no harm.)
 
 # %%
 import numpy as np
@@ -62,8 +62,8 @@ print(found.verdict, found.epsilon)
 # %% [markdown]
 # `lab.audit(name, queries_in, queries_out)` is the exact evidence for one implementation. `epsilon` is the loss.
 #
-# Each answer below is a pair of neighbours, `([0, 1], [1, 1])` say, or `None` if you accept the implementation. At
-# most 7 queries between -20 and 20.
+# Each answer below is a pair of neighbours, for example `([0, 1], [1, 1])`, or `None` if you accept the
+# implementation. Use at most 7 queries, between -20 and 20.
 #
 # ## Part 1: `stoddard` (2 points)
 

@@ -24,10 +24,10 @@
 # %% [markdown]
 # ## The package
 #
-# `clinic` is a folder beside this notebook: `queries.py`, `clipping.py`, `sensitivity.py` and `noise.py`, fifty lines
-# in all. Read them. It releases three statistics of the weights of a clinic's patients (in kilograms). Neighbours:
-# one patient more, or one less. Each query claims to be $\varepsilon$-differentially private. The noise is exact: no
-# floats are to blame.
+# `clinic` is a folder beside this notebook: `queries.py`, `clipping.py`, `sensitivity.py` and `noise.py`, seventy lines
+# in all. Read them. The package releases three statistics of the weights of a clinic's patients (in kilograms).
+# Neighbours: one patient more, or one less. Each query claims to be $\varepsilon$-differentially private. The noise is
+# exact, so floats cause none of the flaws.
 
 # %%
 from hypothesis import strategies as st
@@ -52,8 +52,8 @@ print(patients([58, 71, 93]))
 #
 #     result = check(patients, weights, add_or_remove(), Claim(1.0), seconds=10)
 #
-# It returns a result with `verdict`, `worlds` and more, and `print(result)` shows it all. Call
-# the two lists of weights that it finds, or that you find, `worlds`.
+# It returns a result with `verdict`, `worlds` and more, and `print(result)` shows everything. Store the two lists of
+# weights that it finds, or that you find, in `worlds`.
 
 
 # %%
@@ -73,9 +73,9 @@ lab.part_1(worlds)
 # %% [markdown]
 # ## Part 2: the sensitivity (4 points)
 #
-# Which function is wrong, and for which neighbours would it be right? Write it again: `sensitivity_of_sum(low, high)`
-# takes the bounds of one patient's number, which may be negative. The noise must suffice, and must not be larger than
-# needed (2 of the 4 points).
+# Which function is wrong, and for which neighbours would it be right? Write a correct `sensitivity_of_sum(low, high)`.
+# It takes the bounds of one patient's number, which may be negative. The noise must be large enough (2 points), and no
+# larger than needed (2 points).
 
 
 # %%
@@ -92,9 +92,9 @@ lab.part_2(sensitivity_of_sum)
 # %% [markdown]
 # ## Part 3: missing weights (3 points)
 #
-# Some weights are missing, and arrive as NaN: `float("nan")`. Look again, with `st.floats()` as the weights. What
-# does the sum do with one that is missing? Write `clip(value, low, high)` again, so that the query keeps its claim
-# for every float. What lies between the bounds must stay as it is.
+# Some weights are missing, and arrive as NaN: `float("nan")`. Check again, with `st.floats()` as the weights. What does
+# the sum do with a missing weight? Write a new `clip(value, low, high)`, so that the query keeps its claim for every
+# float. It must not change values between the bounds.
 
 
 # %%
@@ -111,5 +111,5 @@ def clip(value, low, high):
 lab.part_3(clip)
 
 # %% [markdown]
-# Put both into the package, and run `check` once more. NOT REFUTED is no proof: what would you write down as one?
+# Put both functions into the package, and run `check` once more. NOT REFUTED is not a proof. How would you prove it?
 # (Not graded.)
