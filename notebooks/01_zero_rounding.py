@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Zero rounding
 #
-# **Claim.** A program of the exponential mechanism that claims $\varepsilon = 0.5$ tells with certainty whether
-# Alice's record is in the data. Its proof is right, and every line of the program looks right.
+# **Claim.** A program of the exponential mechanism claims $\varepsilon = 0.5$, and its output tells with certainty
+# whether Alice's record is in the data. Its proof is right, and every line of the program looks right.
 #
 # **Mechanism.** A hundred candidates; $u(o)$ counts the complaints against candidate $o$. One is chosen with
 # probability proportional to $e^{-\varepsilon u(o)/2}$. One form, Alice's, changes each $u(o)$ by at most 1.
@@ -64,9 +64,9 @@ def table(rows):
 # %% [markdown]
 # ## Floats of five bits
 #
-# The paper explains rounding with floats of 5 significant bits (its Equation 1). Here is each of them from 0 to 15.5:
-# 16 in each interval between powers of two, down to $2^{-4}$, and from there to 0 in equal steps of $2^{-8}$. The
-# product of two positive floats may lie at half of the first step. It is rounded to 0:
+# The paper explains rounding with floats of 5 significant bits (its Equation 1). The picture has all of them from 0 to
+# 15.5: 16 in each interval between powers of two, down to $2^{-4}$, and below that equal steps of $2^{-8}$. The
+# product of two positive floats can lie at half of the first step. Then it is rounded to 0:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 TOY = [k * 2.0**-8 for k in range(16)] + [k * 2.0**e for e in range(-8, 0) for k in range(16, 32)]
@@ -90,8 +90,8 @@ print(f"2^-4 · 2^-5 = {product}, in floats {in_toy(product)};   2^-4 · 2^-4 = 
 # %% [markdown]
 # ## The least positive float
 #
-# Between 0 and the least positive float there is nothing. In binary64 that float is $2^{-1074}$, and what lies below
-# half of it, $2^{-1075} = e^{-745.13\ldots}$, is rounded to zero.
+# There is no float between 0 and the least positive one. In binary64 that is $2^{-1074}$, and a number below half of
+# it, $2^{-1075} = e^{-745.13\ldots}$, is rounded to zero.
 
 # %%
 np.exp(-745.0), np.exp(-745.25)
@@ -125,23 +125,23 @@ picture(
 )
 
 # %% [markdown]
-# The dots sit on whole numbers, because a float down here is a whole multiple of $2^{-1074}$. The true weight
-# falls below one half (dotted) between $u = 2980$ and $u = 2981$, and there the float stops being positive. In general
-# the last positive utility is the last $x$ with $e^{-\varepsilon x/2}$ above half the least float: near
+# The dots lie on whole numbers, because each of these floats is a whole multiple of $2^{-1074}$. The true weight falls
+# below one half (dotted) between $u = 2980$ and $u = 2981$, and from there on the float is 0. In general the last
+# utility with a positive weight is the last $x$ with $e^{-\varepsilon x/2}$ above half the least float: near
 # $2 \cdot 1075 \ln 2 / \varepsilon$ in binary64.
 
 # %% [markdown]
 # ## The attack
 #
-# Without Alice every candidate has $x$ complaints. She complains of everyone but the first:
+# Without Alice every candidate has $x$ complaints. Alice complains about everyone but the first:
 #
 # | world | utilities | weights |
 # |---|---|---|
 # | **in**, with Alice | $(x,\ x+1,\ \dots,\ x+1)$ | $(2^{-1074},\ 0,\ \dots,\ 0)$ |
 # | **out**, without | $(x,\ x,\ \dots,\ x)$ | $(2^{-1074},\ 2^{-1074},\ \dots,\ 2^{-1074})$ |
 #
-# On paper the two worlds are hardly different. In floats, with Alice, only the first candidate is left. The attacker
-# looks for that one event: *the first candidate was chosen*.
+# On paper the two worlds hardly differ. In floats, with Alice, only the first candidate can be chosen. The attacker
+# looks for one event: *the first candidate was chosen*.
 
 # %%
 attack = zero_rounding(EPSILON, OUTCOMES, FLOAT_TYPE)
@@ -152,15 +152,15 @@ side_by_side(rows)
 table(rows)
 
 # %% [markdown]
-# Lines are the exact law of the code, dots are draws (fewer on the right, where a draw costs thousands of random
-# bits); a world without a line cannot land there.
+# Lines are the exact law of the code, dots are draws (fewer on the right, where a draw takes thousands of random
+# bits). Where a world has no line, the outcome is impossible in that world.
 #
 # - **Left, in floats.** With Alice (blue) a single point: outcome 0 has probability 1, the rest are *impossible*.
 #   Without her (orange) each has about $1/100$. The advantage is $1 - 1/100 = 0.99$ against 0.2449 allowed. The
-#   privacy loss $\ln(\Pr_\text{out}/\Pr_\text{in})$ of any other outcome is $\ln(0.01/0) = \infty$: whoever sees
-#   candidate 7 knows for certain that Alice did not complain as described.
-# - **Right, in base 2.** The same data, the same budget, exact weights. The two laws lie almost on top of each other,
-#   and the loss, 0.247, is within the claim, proved in rational numbers.
+#   privacy loss $\ln(\Pr_\text{out}/\Pr_\text{in})$ of any other outcome is $\ln(0.01/0) = \infty$: an attacker who
+#   sees candidate 7 knows for certain that Alice did not complain as described.
+# - **Right, in base 2.** The data and the budget are the same, and the weights are exact. The two laws are almost
+#   equal, and the loss, 0.247, is within the claim. This is proved in rational numbers.
 
 # %% [markdown]
 # ### What the claim allows
@@ -169,16 +169,15 @@ table(rows)
 # e^{\varepsilon}\,\Pr_{\text{out}}[E]$. Let $p = \Pr_{\text{in}}[E]$ and $q = \Pr_{\text{out}}[E]$. The claim bounds
 # the event and its complement: $p \le e^{\varepsilon} q$ and $1 - q \le e^{\varepsilon}(1 - p)$. The difference $p -
 # q$ is largest when both are equalities, at $p = \frac{e^\varepsilon}{1+e^\varepsilon}$ and $q =
-# \frac{1}{1+e^\varepsilon}$:
-# $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$
-# No attacker who must say whether Alice's form is in the box can have a larger *advantage*. At $\varepsilon = 0.5$
-# that is 0.2449. The attack above has 0.99.
+# \frac{1}{1+e^\varepsilon}$: $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$ No
+# attacker who guesses whether Alice's form is in the box has a larger *advantage*. At $\varepsilon = 0.5$ the largest
+# is 0.2449. The attack above has 0.99.
 
 # %% [markdown]
 # ### Move the sliders
 #
-# The exact laws of the attack, without draws, for another budget, other candidates and other floats. Can you find a
-# setting in which the attack fails?
+# The picture shows the exact laws of the attack, without draws. Choose another budget, other candidates and other
+# floats. Can you find a setting in which the attack fails?
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -210,9 +209,9 @@ print("advantage    ", float(in_low - out_low))
 # %% [markdown]
 # ## Two candidates are enough
 #
-# Let Alice's form be *exchanged* for another rather than removed. She complains of the second candidate, the other
-# form of the first: $(x, x+1)$ against $(x+1, x)$. Now each world has one possible outcome, not the same one, and the
-# advantage is exactly 1. One look decides.
+# Now Alice's form is *exchanged* for another one. Alice complains about the second candidate, and the other form about
+# the first: $(x, x+1)$ against $(x+1, x)$. Each world has one possible outcome, a different one, so the advantage is
+# exactly 1. One run is enough.
 
 # %%
 two = zero_rounding_two_outcomes(EPSILON)
@@ -226,10 +225,10 @@ table(rows)
 # ## Two repairs that people reach for
 #
 # **Refuse.** "If a weight is not positive, raise an error." But an error is an outcome too, and the attacker sees it.
-# With Alice the mechanism always refuses, without her it never does: the advantage rises from 0.99 to 1.
+# With Alice the mechanism always raises it, without her never. The advantage rises from 0.99 to 1.
 #
-# **Shift.** "Subtract the best utility first": the law on paper is unchanged, and the largest weight is now 1. Against
-# *this* attack it holds.
+# **Shift.** "Subtract the best utility first." On paper the law stays the same, and the largest weight is now 1.
+# *This* attack fails.
 
 # %%
 refusal, plain = zero_rounding_refusal(EPSILON, OUTCOMES), zero_rounding(EPSILON, OUTCOMES)
@@ -240,15 +239,15 @@ side_by_side(rows)
 table(rows)
 
 # %% [markdown]
-# HOLDS speaks of this pair of worlds and of no other. The next notebook takes the shifted mechanism down with a pair
-# in which every weight is comfortably positive. A mechanism is not repaired by surviving one attack; the base-2
-# mechanism of the third notebook holds because it makes no rounding error at all.
+# HOLDS is about this pair of worlds only. The next notebook breaks the shifted mechanism with a pair in which all
+# weights are positive. A mechanism that resists one attack can fail against another. The base-2 mechanism of notebook
+# 03 keeps its claim, because it makes no rounding error at all.
 
 # %% [markdown]
-# ## Smaller floats fall sooner
+# ## Smaller floats fail sooner
 #
-# 2,980 complaints may sound far away. The smaller the float, the nearer the edge: half the least positive float is
-# $2^{-1075}$ in binary64, $2^{-150}$ in binary32 and $2^{-25}$ in binary16.
+# 2,980 complaints may seem many. Smaller floats need fewer: half the least positive float is $2^{-1075}$ in binary64,
+# $2^{-150}$ in binary32 and $2^{-25}$ in binary16.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 epsilons = np.geomspace(0.05, 10, 40)
@@ -275,25 +274,25 @@ for one in small:
 table([row for one in small for row in audited(one, one.breaks[0])])
 
 # %% [markdown]
-# In binary16, the type of many accelerators, 70 complaints are enough at $\varepsilon = 0.5$. (There the advantage is
-# 0.9897 and not 0.99, because a uniform of 11 bits cannot be cut into hundredths.)
+# In binary16, a type of many accelerators, 70 complaints are enough at $\varepsilon = 0.5$. (There the advantage is
+# 0.9897 instead of 0.99, because a uniform of 11 bits cannot be divided into hundredths.)
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** The advantage of the attack is $1 - 1/k$ with $k$ outcomes. How many outcomes must there be for it to exceed
-# what $\varepsilon$ allows? And is the claim kept when there are fewer?
+# **1.** The advantage of the attack is $1 - 1/k$ with $k$ outcomes. How many outcomes does it need to exceed what
+# $\varepsilon$ allows? Does the mechanism keep its claim if there are fewer?
 #
-# **2.** "Clamp the utilities to the public range $[0, 2980]$, then no weight is ever zero." Clamping never raises the
+# **2.** "Clamp the utilities to the public range $[0, 2980]$, and no weight is ever zero." Clamping never raises the
 # sensitivity, so on paper it costs nothing. Does it stop this attack? Is the mechanism private now?
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
 # $1 - \frac1k > \frac{e^\varepsilon-1}{e^\varepsilon+1} = 1 - \frac{2}{1+e^\varepsilon}$ exactly when $k >
-# \frac{1+e^\varepsilon}{2}$: 2 outcomes at $\varepsilon = 0.5$, 75 at $\varepsilon = 5$. With fewer the advantage
-# alone proves nothing, yet the claim is broken all the same: an outcome that is possible in one world and impossible
-# in the other has infinite loss, whatever $k \ge 2$ is.
+# \frac{1+e^\varepsilon}{2}$: 2 outcomes at $\varepsilon = 0.5$, 75 at $\varepsilon = 5$. With fewer outcomes the
+# advantage alone proves nothing, but the claim is broken for every $k \ge 2$: an outcome that is possible in one world
+# and impossible in the other has an infinite loss.
 #
 # ```python
 # from subnormal.mechanisms.privacy import Claim
@@ -319,10 +318,10 @@ table([row for one in small for row in audited(one, one.breaks[0])])
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# It stops this attack: both worlds are clamped to the same vector, and two equal worlds have no loss. It does not
-# make the mechanism private. Truncated addition, the subject of the next notebook, needs no zero weight; its
-# utilities stay far below 2980, the clamp does not touch them, and the loss is infinite again. (At $\varepsilon =
-# 0.5$ the event is rare, see δ; the next notebook makes it common.)
+# It stops this attack: both worlds are clamped to the same vector, and equal worlds have no loss. It does not make the
+# mechanism private. Truncated addition, the subject of the next notebook, needs no zero weight. Its utilities are far
+# below 2980, so the clamp does not change them, and the loss is infinite again. (At $\varepsilon = 0.5$ the event is
+# rare, see δ. The next notebook makes it common.)
 #
 # ```python
 # from subnormal.attacks.exponential.truncated_addition import truncated_addition

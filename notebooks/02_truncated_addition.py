@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Truncated addition, and rounded addition
 #
-# **Claim.** The exponential mechanism in floats is broken even where every weight is positive: a sum loses what is
-# added to it, or counts it double. No $\varepsilon$ helps.
+# **Claim.** The exponential mechanism in floats is broken even if every weight is positive: a sum ignores a small
+# weight that is added to it, or counts it twice. No $\varepsilon$ helps.
 #
 # **Mechanism.** Weights $w_i = e^{-\varepsilon u_i/2}$, their running sums $c_i$, and the first outcome whose share
 # $c_i/T$ exceeds a uniform number. The probability of an outcome is how much the sum *grows* there.
@@ -72,9 +72,9 @@ def table(rows):
 # %% [markdown]
 # ## Floats of five bits
 #
-# The paper's Equation 5, in the floats of 5 significant bits of notebook 01, all drawn again. Steps between 8 and 16
-# are $\frac12$. The number 11.5, $1.0111_2\cdot 2^3$, needs all five bits. To add less than half a step to it changes
-# nothing; a tie goes to the float whose last bit is 0, here 12:
+# This is the paper's Equation 5, in the floats of 5 significant bits of notebook 01. Between 8 and 16 they are
+# $\frac12$ apart. The number 11.5, $1.0111_2\cdot 2^3$, needs all five bits. Adding less than half a step to it
+# changes nothing. A tie goes to the float whose last bit is 0, here 12:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 TOY = [k * 2.0**-8 for k in range(16)] + [k * 2.0**e for e in range(-8, 0) for k in range(16, 32)]
@@ -96,7 +96,7 @@ print(*(f"11.5 + {weight} = {in_toy(11.5 + weight)}" for weight in added), sep="
 # ## One plus something is one
 #
 # A binary64 number has 53 significant bits, so the floats after 1 are $1 + 2^{-52}$, $1 + 2\cdot 2^{-52}$, and so on.
-# A sum is rounded to the nearest of them, a tie to the even one. Half a unit or less, added to 1, leaves no trace:
+# A sum is rounded to the nearest of them, a tie to the even one. Adding half a unit or less to 1 gives 1:
 
 # %%
 1 + 2.0**-53 == 1, 1 + 1.0000001 * 2.0**-53 == 1 + 2.0**-52
@@ -109,27 +109,27 @@ one = np.ones((), FLOAT_TYPE)
 gained = (one + (small * half_unit).astype(FLOAT_TYPE) - one).astype(float) / half_unit
 steps = np.where(np.diff(gained, prepend=gained[0]) > 0, np.nan, gained)
 curves = {"on paper": (small, small, "grey line"), f"in {np.dtype(FLOAT_TYPE).name}": (small, steps, "black line")}
-notes = {(0.5, 0, 0.5, 1.35): "swallowed", (1.05, 2, 0.75, 3.2): "rounded up\nto double"}
+notes = {(0.5, 0, 0.5, 1.35): "absorbed", (1.05, 2, 0.75, 3.2): "rounded up\nto double"}
 labels = {"x": f"weight w added to 1, in units of $2^{{-{precision}}}$", "y": "what the sum gains"}
 picture(Panel(curves=curves, notes=notes, legend="lower right", **labels))
 
 # %% [markdown]
-# Both attacks are in this picture: truncated addition lives on the flat step at zero, rounded addition on both sides
-# of the jump at $w = 2^{-53}$, where the sum gains nothing or twice as much as it should.
+# This picture has both attacks. Truncated addition uses weights on the flat step at zero. Rounded addition uses
+# weights on both sides of the jump at $w = 2^{-53}$, where the sum gains nothing or twice the weight.
 
 # %% [markdown]
 # ## Truncated addition
 #
-# Let $g$ be the least whole utility whose weight is swallowed, $1 + e^{-\varepsilon g/2} = 1$; it lies near
-# $2 \cdot 53 \ln 2/\varepsilon$. Alice's form is exchanged for another that differs in every answer:
+# Let $g$ be the least whole utility whose weight is absorbed, $1 + e^{-\varepsilon g/2} = 1$. It is near
+# $2 \cdot 53 \ln 2/\varepsilon$. Alice's form is exchanged for another one that differs in every answer:
 #
 # | world | utilities | running sums in floats |
 # |---|---|---|
 # | **in**, with Alice | $(0,\ g,\ \dots,\ g)$ | $1, 1, 1, \dots, 1$: nothing moves |
 # | **out**, without | $(1,\ g-1,\ \dots,\ g-1)$ | they move at every step |
 #
-# At $\varepsilon = 37$ already $g = 2$ is swallowed, since $e^{-37} < 2^{-53}$: the vectors are $(0, 2, \dots, 2)$ and
-# $(1, 1, \dots, 1)$.
+# At $\varepsilon = 37$ the weight of $g = 2$ is absorbed, because $e^{-37} < 2^{-53}$: the vectors are
+# $(0, 2, \dots, 2)$ and $(1, 1, \dots, 1)$.
 
 # %%
 g = last_added(EPSILON, FLOAT_TYPE) + 1
@@ -149,8 +149,8 @@ table(rows)
 # %% [markdown]
 # ### Move the sliders
 #
-# The exact laws of the attack, without draws. At $\varepsilon = 1$ the attack is still there: look at how many
-# outcomes one world cannot reach.
+# The picture shows the exact laws of the attack, without draws. The attack also works at $\varepsilon = 1$: look at
+# how many outcomes one world cannot reach.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -169,21 +169,21 @@ explore(
 )
 
 # %% [markdown]
-# The two "repairs" of the previous notebook fall with the rest. No weight is zero, so the one that refuses does not
-# refuse; the best utility is shifted to 0, where it already is. On the right is the exact twin: the 999 others keep
-# their tiny probability $2^{-\eta u}$ (blue, at the bottom), its loss is 30.08, and the claim holds.
+# The attack also breaks the two "repairs" of notebook 01. No weight is zero, so "refuse" raises no error. The best
+# utility is 0 already, so "shift" changes nothing. On the right is the exact twin: the 999 others keep their tiny
+# probability $2^{-\eta u}$ (blue, at the bottom), the loss is 30.08, and the claim holds.
 #
 # ### Why the sample is UNDERPOWERED
 #
-# Look at the base-2 row again: its advantage is 0.999 as well! A claim of $\varepsilon = 37$ allows nearly
-# everything, $\tanh(18.5) = 1 - 1.7\cdot 10^{-16}$. That the two worlds look different is no evidence here. What
-# breaks the claim is only that something is *impossible*, where a private mechanism could make it as rare as $0.999
-# \cdot e^{-37}$; and no sample tells the impossible from the very rare.
+# Look at the base-2 row again: its advantage is 0.999 too. A claim of $\varepsilon = 37$ allows nearly everything,
+# $\tanh(18.5) = 1 - 1.7\cdot 10^{-16}$. So it is no evidence that the two worlds look different. The claim is broken
+# because some outcomes are *impossible* in one world. A private mechanism may make them as rare as $0.999 \cdot
+# e^{-37}$, and no sample can distinguish impossible from very rare.
 #
-# Suppose the event is seen in all of $n$ runs of one world and in none of the other, the best that could ever be
-# seen. At confidence $1-\alpha$ the first probability is at least $L = (\alpha/4)^{1/n}$, the second at most $1 - L$,
-# and the sample shows no more than
-# $$\varepsilon \;\ge\; \ln\frac{L}{1-L} \;\approx\; \ln\frac{n}{\ln(4/\alpha)}.$$
+# Suppose the event happens in all of $n$ runs of one world and in none of the other. This is the strongest evidence
+# that $n$ runs can give. At confidence $1-\alpha$ the first probability is at least $L = (\alpha/4)^{1/n}$, the second
+# at most $1 - L$, and the sample shows no more than $$\varepsilon \;\ge\; \ln\frac{L}{1-L} \;\approx\;
+# \ln\frac{n}{\ln(4/\alpha)}.$$
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 runs = np.geomspace(10, 1e18, 60)
@@ -201,14 +201,14 @@ print(f"at 10.04? {binomial.underpowered(RUNS, 0.05, 10.04, 0)}")
 print(f"runs needed for ε = {EPSILON:g}: {enough:.1e}, or {enough / 1e9 / 3.156e7:.1f} years at a billion a second")
 
 # %% [markdown]
-# The law of the code needs no luck. It counts, for each outcome, the uniforms among the $2^{53}$ that lead to it. In
-# the world with Alice the count for outcome 2 is 0, and $\ln(0.001/0) = \infty$. No sample was needed.
+# The law of the code needs no sample. It counts, for each outcome, how many of the $2^{53}$ uniforms lead to it. In
+# the world with Alice the count for outcome 2 is 0, and $\ln(0.001/0) = \infty$.
 #
 # ### Small budgets
 #
-# A huge $\varepsilon$ makes the attack visible; it does not make it possible. The loss is infinite at *every*
-# $\varepsilon$. What shrinks is how often the impossible outcome occurs in the other world, the $\delta$ that
-# would have to be admitted:
+# A large $\varepsilon$ only makes the attack visible. The loss is infinite at *every* $\varepsilon$. With a smaller
+# $\varepsilon$ the impossible outcomes are rarer in the other world. Their probability there is the $\delta$ that the
+# claim would need:
 
 # %%
 for epsilon in (0.5, 1, 5, 10, 20, 30, 37):
@@ -223,7 +223,7 @@ for epsilon in (0.5, 1, 5, 10, 20, 30, 37):
 # Utilities need not be whole. The [demonstration](https://github.com/cilvento/b2_exponential_mechanism) of the author
 # who introduced the attack takes $\varepsilon = 30$ and 1,000 outcomes: utility $-\frac12$ for one of them, the first
 # here, and 2 for each of the others, against $\frac12$ and 1. Their difference is 2.5 in the first world
-# ($e^{-15\cdot 2.5} = 5\cdot 10^{-17}$, swallowed) and 0.5 in the second ($e^{-7.5} = 5.5\cdot 10^{-4}$).
+# ($e^{-15\cdot 2.5} = 5\cdot 10^{-17}$, absorbed) and 0.5 in the second ($e^{-7.5} = 5.5\cdot 10^{-4}$).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 demonstration = np.full((2, 1000), [[2.0], [1.0]])
@@ -243,17 +243,17 @@ print(exact.compare(*laws, Claim(30.0)).verdict, "with a loss of", exact.compare
 # %% [markdown]
 # ## Rounded addition
 #
-# Truncated addition shows itself at large $\varepsilon$ only. Its sibling works at **any** $\varepsilon$. With $p$
-# bits of precision, choose $g = \lfloor 2p\ln 2/\varepsilon \rfloor$, so that the weight $e^{-\varepsilon u/2}$
-# crosses half a unit, $2^{-p}$, between $g$ and $g+1$:
+# Truncated addition is only visible at large $\varepsilon$. Rounded addition is visible at **any** $\varepsilon$. With
+# $p$ bits of precision, choose $g = \lfloor 2p\ln 2/\varepsilon \rfloor$. Then the weight $e^{-\varepsilon u/2}$ falls
+# below half a unit, $2^{-p}$, between $g$ and $g+1$:
 #
 # | world | utilities | each of the $k$ others weighs | so each addition |
 # |---|---|---|---|
-# | **in**, with Alice | $(0,\ g+1,\ \dots,\ g+1)$ | just below half a unit | is swallowed |
+# | **in**, with Alice | $(0,\ g+1,\ \dots,\ g+1)$ | just below half a unit | is absorbed |
 # | **out**, without | $(0,\ g,\ \dots,\ g)$ | just above half a unit | counts as a whole unit, $2^{1-p}$ |
 #
-# The weights of the two worlds differ by a factor of $e^{\varepsilon/2}$, as near to 1 as you like: on paper (dotted)
-# the two running sums can hardly be told apart. But rounding errors of the same sign do not average out: they add up.
+# The weights of the two worlds differ by a factor of $e^{\varepsilon/2}$, which is as near to 1 as you like. On paper
+# (dotted) the two running sums are almost equal. But rounding errors of the same sign do not average out. They add up.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 rounded = rounded_addition(ROUNDED_EPSILON, 1 + OTHERS, ROUNDED_TYPE)
@@ -292,12 +292,12 @@ print(f"formula: {climb / (1 + climb):.4f}")
 table(rows)
 
 # %% [markdown]
-# This time the sample convicts too: a claim of 0.02 is easy to exceed.
+# Here the sample refutes the claim too, because the advantage is far above what 0.02 allows.
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** "Add the smallest weights first, then none is swallowed." True. Does sorting the weights make the mechanism
+# **1.** "Add the smallest weights first, and none is absorbed." True. Does sorting the weights make the mechanism
 # private? Try the worlds of truncated addition, sorted; then $(4, 2, 0)$ against $(5, 1, 1)$ at $\varepsilon = 37$.
 #
 # **2.** Is binary64 safe from rounded addition? Its unit is $2^{-52}$. How many outcomes does the advantage need in
@@ -306,9 +306,9 @@ table(rows)
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# No. The uniform is a multiple of $2^{-53}$, and an outcome whose cell $[c_{i-1}, c_i)$ holds no multiple of it is
-# impossible, however exact the sums are. In the sorted worlds of the attack the 999 small cells are
-# $e^{-37} = 0.77\cdot 2^{-53}$ wide: some 770 of them catch a grid point and the rest catch none.
+# No. The uniform is a multiple of $2^{-53}$. If the cell $[c_{i-1}, c_i)$ of an outcome contains no such multiple, the
+# outcome is impossible, even if the sums are exact. In the sorted worlds of the attack the 999 small cells are
+# $e^{-37} = 0.77\cdot 2^{-53}$ wide: some 770 of them contain a grid point, and the others none.
 #
 # In $(4, 2, 0)$ the second cell begins at $e^{-74}$, just after the grid point 0, and ends near $e^{-37}$, before the
 # next: it is impossible. In $(5, 1, 1)$ the same outcome has probability one half. Sums and uniform must *both* be
@@ -332,8 +332,8 @@ table(rows)
 #
 # For small numbers the advantage is about $k\,2^{-52}$ and the claim allows about $\varepsilon/2$, so
 # $k > \varepsilon\, 2^{51}$ outcomes are needed. Four million, $2^{22}$, suffice when $\varepsilon < 2^{-29}
-# \approx 1.9\cdot 10^{-9}$. Nobody claims so little for one release, but the outcomes that Alice makes impossible have
-# infinite loss at any $\varepsilon$, and the bound in $k$ is only about the advantage.
+# \approx 1.9\cdot 10^{-9}$. Nobody claims so little for one release. But the outcomes that Alice makes impossible have
+# an infinite loss at any $\varepsilon$; the bound on $k$ is only about the advantage.
 #
 # ```python
 # for epsilon in (1e-6, 1e-9):

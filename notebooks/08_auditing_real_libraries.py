@@ -13,20 +13,20 @@
 # %% [markdown]
 # # Auditing real libraries
 #
-# **Claim.** A library can be refuted from outside, without its source: two inputs, one event, many runs, and a
-# confidence with which the event is too likely in one world. It can never be acquitted so.
+# **Claim.** An auditor can refute a library from outside, without its source: with two inputs, one event, many runs,
+# and the confidence that the event is too likely in one world. No such audit can show that a library is private.
 #
-# **Mechanism.** Noise that OpenDP, diffprivlib and PyDP add to a count of 1 or 0. The attack looks at the last bits of
-# the output. Both flaws that are shown of released libraries were published in 2022.
+# **Mechanism.** OpenDP, diffprivlib and PyDP add noise to a count of 1 or 0. The attack looks at the last bits of the
+# output. Both flaws of released libraries in this notebook were published in 2022.
 #
-# **You will see** one library convicted and three that are not, a sum whose own rounding gives a record away, and how
-# to tell the maintainers. **To present: 12 minutes**, parts 1 to 3.
+# **You will see** one member convicted and three not, a sum whose rounding reveals a record, and how to tell the
+# maintainers. **To present: 12 minutes**, parts 1 to 3.
 
 # %% [markdown]
 # ## Change me
 #
-# Everything below follows from this cell. Libraries draw from the system's randomness, which no seed governs: the
-# digits in the outputs are new each time, and the text gives ranges. (They are those of the values given here.)
+# Everything below follows from this cell. Libraries use the system's randomness, which no seed controls. So the
+# numbers in the outputs differ each time, and the text gives ranges for the values given here.
 
 # %%
 EPSILON = 1.0  # the budget claimed, in nats
@@ -61,22 +61,22 @@ from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 from subnormal.plots import Panel, picture
 
 # %% [markdown]
-# **What is needed.** Whatever gives outcomes when asked: a library installed here, a Python function, a program in
+# **What can be audited.** Anything that returns outcomes: a library installed here, a Python function, a program in
 # any language.
 #
 #     pip install -e '.[libraries]'
 #
-# brings OpenDP, diffprivlib and PyDP beside the audit. Without them this notebook says so and goes on.
+# installs OpenDP, diffprivlib and PyDP. Without them this notebook says so and continues.
 #
-# **What is shown of released libraries** are two flaws, both published in 2022 and cited where they appear. This is
-# no place to publish a new one; the last part says what is.
+# **Flaws of released libraries.** This notebook shows two, both published in 2022 and cited where they appear. Do not
+# publish a new flaw in a notebook. The last part says what to do instead.
 
 # %% [markdown]
 # ## 1. What is installed
 #
-# A *member* is one mechanism of a library, with its options chosen as its users choose them. It promises what the
-# library promises. Its name is library and mechanism; the version audited stands in every report, because a verdict
-# on one version says nothing of the next.
+# A *member* is one mechanism of a library, with the options that users choose. It claims what the library claims. Its
+# name consists of the library and the mechanism. Every report has the version, because a verdict about one version
+# says nothing about the next one.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 EVERYONE = [one for of in FAMILIES for one in (*members(of), *absent(of)) if one.package]
@@ -95,17 +95,19 @@ if missing:
 #
 # **The attack** (grid precision; Haney et al. 2022, [arXiv:2207.13793](https://arxiv.org/abs/2207.13793)). A count is
 # 1 with Alice, blue, and 0 without her, orange. The float sum of 1 and any noise is a multiple of $2^{-53}$. Noise
-# alone need not be: below $\frac12$ floats lie closer. So the attacker looks for one event: *the output is no
-# multiple of $2^{-53}$*.
+# alone need not be one, because floats below $\frac12$ are closer together. So the attacker looks for one event: *the
+# output is no multiple of $2^{-53}$*.
 #
-# Where value and noise are added in floats, the event is impossible with Alice, and common without her.
+# If the program adds value and noise in floats, the event is impossible with Alice and common without her.
 #
 # On the command line:
 #
 #     subnormal run --attack grid-precision --mechanism diffprivlib-laplace --mechanism opendp-laplace
 
 # %% [markdown]
-# What is the law of such a sum, and how many runs convict it? Above the wedge a claim is broken. Move the sliders.
+# What is the law of such a sum, and how many runs refute its claim? The claim allows the grey wedge. The red box has
+# the probabilities that the runs leave open, and is very narrow for many runs. If the box is outside of the wedge, the
+# runs refute the claim. Move the sliders.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -200,32 +202,31 @@ if judged:
     display(picture(probabilities(judged), wedge, size=(15, 5)))
 
 # %% [markdown]
-# **How to read it.** The grey wedge holds the pairs of probabilities that the claim allows. A mark outside convicts if
-# its interval, left, is wholly outside; anything else does not.
+# **How to read it.** The grey wedge has the pairs of probabilities that the claim allows. A mark outside refutes the
+# claim if its whole interval (left picture) is outside.
 #
 # - **diffprivlib, Laplace: VIOLATED.** Without Alice about one output in five is off the grid, with her none is. One
-#   such output *proves* that she is not there. This is public since Haney et al. 2022. How carefully the
-#   noise is drawn does not matter (here it is made from four uniforms): the addition gives it away.
-# - **diffprivlib, Snapping** and **PyDP**: what they release is always a multiple of a coarser power of two, whatever
-#   the value. The event never happens, in either world, and an event that never happens tells nothing.
-# - **OpenDP**: the event happens in *both* worlds. Value and noise are added exactly, and only then rounded to a
-#   float. The two probabilities differ by a factor of about two, and $e$ is allowed: sound mechanisms differ too.
+#   such output *proves* that she is not there. This is public since Haney et al. 2022. It does not matter how
+#   carefully the library draws the noise (it uses four uniforms): the addition reveals the value.
+# - **diffprivlib, Snapping** and **PyDP** always release multiples of a coarser power of two. The event never happens
+#   in either world, so it says nothing.
+# - **OpenDP** adds value and noise exactly, and then rounds the sum to a float. The event happens in *both* worlds.
+#   The two probabilities differ by a factor of about two, and the claim allows $e$. Sound mechanisms differ too.
 #
-# **What it does not say.** NOT REFUTED is no acquittal: *this* attack, on *these* two inputs, with so many runs, has
-# found nothing. "ε is at least" is a lower bound at confidence $1 - \alpha$, and it grows with the runs: where it
-# says 5 or 6 here the truth is infinite. Some members draw fewer runs than others because they are slower; their
-# intervals are wider, their verdicts no less careful. UNDERPOWERED, not seen here, says that so few runs could not
-# have convicted anybody.
+# **What it does not say.** NOT REFUTED does not mean private. It means that *this* attack, on *these* two inputs, with
+# so many runs, found nothing. "ε is at least" is a lower bound at confidence $1 - \alpha$, and it grows with the
+# number of runs. Where it says 5 or 6 here, the truth is infinite. Slower members get fewer runs, so their intervals
+# are wider. UNDERPOWERED, which does not appear here, says that so few runs cannot refute any mechanism.
 
 # %% [markdown]
 # ## 3. The sum
 #
 # **The attack** (Casacuberta et al. 2022, [arXiv:2207.10635](https://arxiv.org/abs/2207.10635)). A private sum of
-# records in $[L, U]$ adds noise scaled to $U - L$, the most that one exchanged record can move it. In real numbers.
-# Floats round every partial sum, and one record can decide which way.
+# records in $[L, U]$ adds noise scaled to $U - L$. In real numbers one exchanged record cannot move the sum by more.
+# But floats round every partial sum, and one record can change the direction of many roundings.
 #
-# Here are 65 records, of which the last is $U$ with Alice and $L$ without her. $U - L$ is one step of the floats
-# around $\frac12$:
+# Here are 65 records. The last is $U$ with Alice and $L$ without her. $U - L$ is one step of the floats around
+# $\frac12$:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 rounding = sensitivity_rounding_float64(EPSILON)
@@ -240,8 +241,8 @@ print(f"the sum moves by  {exactly / promised} × (U − L)   in exact arithmeti
 print(f"                 {moved / promised} × (U − L)   in numpy's floats")
 
 # %% [markdown]
-# The noise is made for the first number and has to hide the second. `diffprivlib.tools.sum(records, epsilon=…,
-# bounds=(L, U))` sums as numpy does:
+# The noise is scaled to the first number, and should hide the second. `diffprivlib.tools.sum(records, epsilon=…,
+# bounds=(L, U))` adds in the same order as numpy:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 summed = ()
@@ -273,17 +274,17 @@ if summed and summed[0].sampled is not None:
     display(sums(summed[0].sketch))
 
 # %% [markdown]
-# Nearly every release is one float with Alice and another without her. The floats around the sum lie 64 times as far
-# apart as the noise is wide, so the noise is rounded away, and the sum's own rounding is all there is to see. Whoever
-# reads the output knows Alice's record: VIOLATED, and public since Casacuberta et al. 2022, who found it in
-# many libraries and say how to repair it (integers, or a larger sensitivity that counts the roundings in).
+# Nearly every release is one float with Alice and another one without her. The floats around the sum are 64 times as
+# far apart as the noise is wide, so rounding removes the noise, and the output shows only how the sum was rounded. It
+# reveals Alice's record: VIOLATED. This is public since Casacuberta et al. 2022, who found it in many libraries and
+# say how to repair it (with integers, or with a larger sensitivity that includes the roundings).
 
 # %% [markdown]
 # ## 4. Your own
 #
-# No packaging and no family is needed. `subnormal.check` takes a **Python function** from data to one outcome (with
-# `batch=True` from data and a number of runs to that many), two neighbouring inputs, and a claim. It learns an event by
-# itself. Put yours in place of this one, which does what many a first version does:
+# `subnormal.check` takes a **Python function** from data to one outcome (with `batch=True`, from data and a number of
+# runs to that many outcomes), two neighbouring inputs, and a claim. It learns an event by itself. Replace this
+# function by yours. It does what many first versions do:
 
 # %%
 CLAIM, NEIGHBOURS = subnormal.Claim(EPSILON), [(1, 0)]
@@ -294,25 +295,25 @@ def release(data, runs):
     return data + np.random.default_rng().laplace(scale=1 / EPSILON, size=runs)
 
 
-mine = subnormal.check(release, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=2, alpha=ALPHA)
+mine = subnormal.check(release, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=5, alpha=ALPHA)
 print(mine)
 
 # %% [markdown]
-# In a module of yours the same is one line:
+# For a function in a module, one line does the same:
 #
 #     subnormal check my_package.my_module:release --batch --in 1 --out 0 --epsilon 1
 #
-# Notebook 14 shows how the two inputs are *searched*, in a domain that you describe. A **program in any language** is
-# started once and spoken to in JSON lines, one question, one answer (POSIX only):
+# Notebook 14 shows how `check` *searches* for the two inputs, in a domain that you describe. `check` starts a
+# **program in any language** once and talks to it in JSON lines, one question, one answer (POSIX only):
 #
 #     → {"protocol": 1}
 #     ← {"protocol": 1}
 #     → {"data": 1, "parameters": {"epsilon": 1.0, "delta": 0.0}, "runs": 1000}
 #     ← {"outcomes": ["0x1.8p+1", "-0x1.0c6f7a0b5ed8dp-20", …]}
 #
-# This is also the way to a library that cannot live in this environment: give it one of its own. `docs/protocol.md`
-# is the page to read, `docs/examples` has programs in Python, shell, C and JavaScript. Two of them, and the second once
-# more with a `%g` in its way. On the command line this is `subnormal check "cmd: sh laplace_target.sh %g" …`:
+# This also works for a library that needs another environment. [The protocol](../docs/protocol.md) explains it, and
+# `docs/examples` has programs in Python, shell, C and JavaScript. Below are two of them, and the second one again,
+# with its output printed by `%g`. On the command line this is `subnormal check "cmd: sh laplace_target.sh %g" …`:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 folders = [
@@ -333,17 +334,17 @@ for command in programs:
         print(subnormal.check(asked, pairs=NEIGHBOURS, claim=CLAIM, batch=True, seconds=2, alpha=ALPHA), end="\n\n")
 
 # %% [markdown]
-# The last one is the one to remember. It is the same broken mechanism as the one above, and yet NOT REFUTED. `%g`
-# keeps six digits; the bits that leak never reach the check. Where all outcomes fit 15 digits the result has the
-# **note** above. It is not about the mechanism but about your experiment: print hexadecimal floats (`%a`,
-# `float.hex()`) or 17 digits, and run again. (If your library itself releases rounded numbers, the note tells you
-# what you already know.)
+# Remember the last one. It is the same broken mechanism as the one above, but NOT REFUTED. `%g` prints six digits, so
+# the last bits never reach `check`. If all outcomes fit 15 digits, the result has the **note** above. The note is
+# about your experiment, not about the mechanism: print hexadecimal floats (`%a`, `float.hex()`) or 17 digits, and run
+# again. (Ignore it if your library itself releases rounded numbers.)
 
 # %% [markdown]
 # ## 5. From a test suite
 #
-# `subnormal.assert_private` calls a release on two neighbouring inputs and raises an `AssertionError` where it sees the
-# claim broken. **No event is named**: it learns one on some runs and judges it on others. Three counts of records:
+# `subnormal.assert_private` calls a function on two neighbouring inputs and raises an `AssertionError` if the claim is
+# broken. **You name no event**: it learns one from some runs and judges it on others. Here are three counts of
+# records:
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -354,7 +355,7 @@ def sound(records):
 
 
 def no_noise_on_one_branch(records):
-    """The same, but somebody thought that nothing needs no protection."""
+    """The same, but an empty list gets no noise."""
     return 0 if not records else sound(records)
 
 
@@ -373,13 +374,13 @@ for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
         print(f"{release_of.__name__}: nothing found on this pair of inputs\n")
 
 # %% [markdown]
-# **What the message says.** The two inputs; the event in words; how often it was seen on each, and the e-value: how
-# many times a bet against the claim has multiplied its stake, which must reach $1/\alpha$. Then a test to paste. All of
-# it is on the exception, too (`error.result`).
+# **What the message says.** The two inputs, the event in words, how often it happened on each input, and the
+# [e-value](../docs/terms.md), which must reach $1/\alpha$. Then a test to paste. The exception has all of it
+# (`error.result`).
 #
-# In the second, the event is the outcome 0, which the empty list always gives. In the third it is about *bits*:
-# nobody told the audit about grids, and from 5,000 runs of each world it has learned, as a rule, the very grid of
-# part 2.
+# For the second function, the event is the outcome 0, which the empty list always gives. For the third one the event
+# is about *bits*. Nobody told the audit about grids: from 5,000 runs of each world it usually learns the grid of part
+# 2.
 #
 # In your test suite:
 #
@@ -388,8 +389,8 @@ for release_of in (sound, no_noise_on_one_branch, noise_in_floats):
 #     def test_count_is_private():
 #         assert_private(my_library.count, [1, 1], [1], epsilon=1.0)
 #
-# A sound release fails that test once in a million times, at most. A test with too few runs to fail at all is not
-# green but a `ValueError` that says how many are needed:
+# A private function fails this test at most once in a million times. If the runs are too few to refute any function,
+# the test does not pass: it raises a `ValueError` that says how many runs it needs.
 
 # %%
 try:
@@ -400,25 +401,23 @@ except ValueError as error:
 # %% [markdown]
 # ## 6. Tell the maintainers first
 #
-# Suppose a row says VIOLATED of a library that is not yours, and you find no paper that says so. There are people
-# behind it, and others whose data it protects today. Before anybody else:
+# Suppose a row says VIOLATED for a library of others, and you find no paper about it. The library has maintainers, and
+# it protects the data of people today. Do this first:
 #
-# 1. **Doubt yourself.** Are the two inputs neighbours in the library's own sense? Do ε and the sensitivity mean what
-#    you think? Run it again: once, at an α of one in a million, not until it fits.
-# 2. **Look whether it is known**: the documentation, the issues, the papers. If it is public, say where, and write an
-#    ordinary issue.
-# 3. **Write in private**: the address in `SECURITY.md`, the *Report a vulnerability* button, else a maintainer by
-#    mail. No public issue, no talk, no pull request whose title tells.
-# 4. **Send what lets them see it themselves**: the versions, the result as JSON, the attack as a *vector* file
-#    that runs without this project, and one sentence about what an attacker learns.
-# 5. **Agree on a date.** 90 days is customary, CERT/CC plans with 45; a mechanism whose repair changes every output
-#    may take longer. Offer to test the repair. Publish together, or, if nobody ever answers, at the date that you
-#    named.
-# 6. **Publish what was found and nothing louder**: VIOLATED on this pair of inputs, in these versions. And cite who
-#    was first.
+# 1. **Check your own work.** Are the two inputs neighbours in the library's own sense? Do ε and the sensitivity mean
+#   what you think? Run it again, once, with an α of one in a million.
+# 2. **Find out whether it is known**: read the documentation, the issues, the papers. If it is public, say where, and
+#    write an ordinary issue.
+# 3. **Write in private**: to the address in `SECURITY.md`, with the *Report a vulnerability* button, or to a
+#   maintainer by mail. Open no public issue, give no talk, and make no pull request whose title reveals the flaw.
+# 4. **Send what they need to reproduce it**: the versions, the result as JSON, the attack as a *vector* file that runs
+#    without this project, and one sentence about what an attacker learns.
+# 5. **Agree on a date.** 90 days are usual, CERT/CC plans with 45. If the repair changes every output, it may take
+#   longer. Offer to test the repair. Publish together, or, if nobody answers, on the date that you named.
+# 6. **Publish exactly what you found**: VIOLATED on this pair of inputs, in these versions. Cite earlier work.
 #
-# Nothing that was not public before is published from this notebook, and yours should not do it either. What is sent,
-# here for the callable of part 4:
+# This notebook publishes only what was public before, and yours should do the same. This is what you send, here for
+# the function of part 4:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 found = json.loads(to_json(mine))
@@ -437,13 +436,13 @@ print("\nThe vector, in part:")
 print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "data_out", "event")}, indent=1))
 
 # %% [markdown]
-# The library's randomness is its own, so the maintainers will see other counts. The e-value tells them what to expect,
-# and the vector's `id` stays the same for as long as its inputs, parameters and event do. On the command line:
+# The library draws its own randomness, so the maintainers will see other counts. The e-value tells them what to
+# expect, and the vector keeps its `id` as long as its inputs, parameters and event stay the same. On the command line:
 #
 #     subnormal check … --in 1 --out 0 --epsilon 1 --format json > check.json
 #     subnormal vectors --attack grid-precision --out for_the_maintainers
 #
-# (A check names your function and its inputs, a report your processor and system. Look before you send.)
+# (A check names your function and its inputs, and a report your processor and system. Read them before you send them.)
 #
 # A letter:
 #
@@ -459,19 +458,19 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 # ## Exercises
 #
 # **1.** "Then round the result." Round the outputs of `release` in part 4 to multiples of $2^{-40}$. What does the
-# attack say now? Is it private?
+# attack say now? Is the function private?
 #
-# **2.** A library claims $\varepsilon = 8$, and a draw takes a millisecond. How long must you run before NOT REFUTED
-# can mean anything at all? And at $\varepsilon = 20$?
+# **2.** A library claims $\varepsilon = 8$, and a draw takes a millisecond. How long must you run before the runs
+# could refute anything? And at $\varepsilon = 20$?
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# NOT REFUTED: no output is off the grid any more. It is not $\varepsilon$-private all the same. The noise comes from
-# a uniform of 53 bits, so it ends at $\pm 52 \ln 2$ scales; an output beyond that, by up to 1, is possible with Alice
-# and impossible without her. Its loss is infinite, and its probability near $10^{-16}$: no sample will ever see it.
-# An attack that finds nothing is not a proof, and a repair that silences an attack is not a repair. What a sound one
-# looks like: exact noise on a grid that does not depend on the data.
+# NOT REFUTED: no output is off the grid any more. But the function is not $\varepsilon$-private. The noise comes from
+# a uniform of 53 bits, so it ends at $\pm 52 \ln 2$ scales. Outputs beyond that, by up to 1, are possible with Alice
+# and impossible without her. Their loss is infinite and their probability is near $10^{-16}$, so no sample will ever
+# see them. An attack that finds nothing is no proof, and a repair that only stops one attack is no repair. A sound
+# repair is exact noise on a grid that does not depend on the data.
 #
 # ```python
 # def rounded(data, runs):
@@ -487,10 +486,9 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# Not even an event that always happens in one world and never in the other convicts with fewer runs than these (in
-# each world): about $\ln(4/\alpha)\,e^{\varepsilon}$ of them. Under a minute at $\varepsilon = 8$; three months at
-# 20, for each world. From there on a sample cannot help, and only the code can be read, or its exact law computed, as
-# the first notebooks do.
+# Even an event that always happens in one world and never in the other needs about $\ln(4/\alpha)\,e^{\varepsilon}$
+# runs in each world. That is less than a minute at $\varepsilon = 8$, and three months at 20. Beyond that, no sample
+# helps. Read the code, or compute its exact law, as the first notebooks do.
 #
 # ```python
 # from subnormal.audit.statistics import binomial
