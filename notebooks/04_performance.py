@@ -166,7 +166,7 @@ for outcome in range(5):
 # utilities are known: weights, sums, sampling. The program computes public values (working precision, tables) once and
 # keeps them. Each round times all members in a new random order. Lines are medians, and bands go from quartile to
 # quartile. Both axes are logarithmic, so a power law $n^a$ is a straight line of slope $a$. A curve has its power law
-# beside its name if all its larger sizes lie within 15 % of it.
+# beside its name if all its larger sizes lie within 10 % of it.
 
 # %%
 measured = [figures.measure(plan, rounds=ROUNDS, seed=SEED, quick=QUICK) for plan in curves.PLANS[:4]]

@@ -13,12 +13,12 @@
 # %% [markdown]
 # # Every float, enumerated
 #
-# **Claim.** The textbook's Laplace noise in floats breaks its claim at every $\varepsilon$: some outputs are possible
-# for one number only, and prove it. With 24 random bits most outputs do, at $\varepsilon = 1$ and at 0.01. More
-# random bits make such outputs rarer; the loss stays infinite.
+# **Claim.** The textbook's Laplace noise in floats breaks its claim at every $\varepsilon$. Some outputs are possible
+# for one count only, so they prove this count. With 24 random bits most outputs do, at $\varepsilon = 1$ and at 0.01.
+# More random bits make such outputs rarer, and the loss stays infinite.
 #
-# **Mechanism.** A count $f$, which one person changes by at most 1, plus noise of scale $\lambda = 1/\varepsilon$,
-# made from a random sign and a uniform number: $f + S\cdot\lambda\,|\ln U|$.
+# **Mechanism.** One person changes a count $f$ by at most 1. The mechanism adds noise of scale
+# $\lambda = 1/\varepsilon$, made from a random sign and a uniform number: $f + S\cdot\lambda\,|\ln U|$.
 #
 # **You will see** the floats that noise reaches from $f = 0$ and from $f = 1$, all $2^{25}$ strings of bits counted,
 # and what the exact laws say of three mechanisms. **To present: 12 minutes**, up to "δ(ε)"; the rest is for reading.
@@ -30,7 +30,7 @@
 
 # %%
 EPSILON = 1.0  # the budget claimed, in nats
-SMALL_EPSILON = 0.01  # a second one: hardly any information is allowed to pass
+SMALL_EPSILON = 0.01  # a second one, which allows almost no information
 ZOOM_AT = 0.25  # where to look at single floats; positive
 RUNS = 100_000  # draws, wherever something is sampled
 SEED = 1
@@ -68,17 +68,18 @@ def reachable_from(value, epsilon=EPSILON, bits=BITS, float_type="float32"):
 # %% [markdown]
 # ## The attack
 #
-# In real numbers no event can tell $f = 1$ from $f = 0$ with an advantage above $\tanh(\varepsilon/2)$, and that is
-# even generous: the best attack on real Laplace noise has the advantage $1 - e^{-\varepsilon/2}$. The attack (Mironov
-# 2012) is about floats. $U$ has 24 random bits, or 53. So there are only so many outputs from $f = 0$, and so many
-# from $f = 1$, and they are *not the same floats*. See one output, and ask: from where can it have come?
+# In real numbers no event tells $f = 1$ from $f = 0$ with an advantage above $\tanh(\varepsilon/2)$. The best attack
+# on real Laplace noise only has the advantage $1 - e^{-\varepsilon/2}$. The attack (Mironov 2012) is about floats. $U$
+# has 24 or 53 random bits. So there are finitely many outputs from $f = 0$ and from $f = 1$, and they are *not the
+# same floats*. The attacker sees one output and asks which count can lead to it.
 
 # %% [markdown]
 # ### The gaps
 
 # %% [markdown]
-# A window on the number line so narrow that single floats can be seen. Grey: all the float32 that there are. Below, the
-# ones that noise reaches from 0 (orange) and from 1 (blue). **Black: from both.** A coloured tick gives its world away.
+# The picture is a window on the number line, so narrow that single floats can be seen. Grey: all float32 numbers.
+# Below: the numbers that noise reaches from 0 (orange) and from 1 (blue). **Black: from both.** A coloured tick proves
+# its world.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -130,13 +131,13 @@ for name, low, high in (
     print("{:<12}{} floats; {} reachable from 0, {} from 1, {} from both".format(name, *numbers))
 
 # %% [markdown]
-# **Why the gaps?** Neighbouring uniforms are $2^{-24}$ apart, so neighbouring noises are $\lambda\, 2^{-24}/U = \lambda
-# \,2^{-24} e^{|\text{noise}|/\lambda}$ apart. Just above 0.25 the floats lie half a unit of $2^{-24}$ apart; noise from
-# 0 comes in steps of $e^{0.25} = 1.28$ units, from 1 in steps of $e^{0.75} = 2.12$, and each is rounded to the next
-# float. Two combs with different teeth: where they meet is chance.
+# **Why the gaps?** Neighbouring uniforms are $2^{-24}$ apart, so neighbouring noises are $\lambda\, 2^{-24}/U =
+# \lambda \,2^{-24} e^{|\text{noise}|/\lambda}$ apart. Just above 0.25 the floats are half a unit of $2^{-24}$ apart.
+# Noise from 0 has steps of $e^{0.25} = 1.28$ units, noise from 1 has steps of $e^{0.75} = 2.12$ units, and each sum is
+# rounded to the next float. The two sets of outputs have different steps, so they have only some floats in common.
 #
-# **Around 1**, noise from 1 is small and comes in steps of one unit: it fills every float. Noise from 0 is as large as
-# 1 by then, in steps of $e = 2.72$, and leaves holes. Every blue tick that is not black is a proof of $f = 1$.
+# **Around 1**, noise from 1 is small, has steps of one unit and reaches every float. Noise from 0 is near 1, has steps
+# of $e = 2.72$ units, and leaves gaps. Every blue tick that is not black proves $f = 1$.
 
 # %% [markdown]
 # ## How many floats can noise reach?
@@ -158,12 +159,12 @@ for words, count in (
     print(f"{words:<26}{count:>12,}")
 
 # %% [markdown]
-# Two thirds of the outputs of $f = 0$ cannot come from $f = 1$ at all. Whoever sees one of them does not suspect, but
-# *knows*.
+# Two thirds of the outputs of $f = 0$ cannot come from $f = 1$ at all. An attacker who sees one of them *knows* that
+# $f = 0$.
 
 # %% [markdown]
 # **What is proved here, and what is only sampled.** In float32 there are $2^{25}$ strings of bits, a sign and 24 more.
-# That is few enough to run them all:
+# We can run them all:
 #
 # | part | how | status |
 # |---|---|---|
@@ -175,8 +176,9 @@ for words, count in (
 # %% [markdown]
 # ### How much of each world is a proof?
 #
-# Both laws, all $2^{25}$ strings of each. Pale: outputs that both worlds can give. Full colour: outputs that the other
-# world *cannot* give. **The coloured share is how often a single output is a proof.**
+# The picture shows both laws, with all $2^{25}$ strings of each. Pale: outputs that both worlds can give. Full colour:
+# outputs that the other world *cannot* give. **The share in full colour is the probability that one output is a
+# proof.**
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 CELLS = 0.5 + np.arange(-72, 73) / 16 / EPSILON
@@ -209,10 +211,10 @@ picture(*panels, size=(13, 4.6), share=True)
 # %% [markdown]
 # ## The advantage, by the exact laws
 #
-# The event is *"the output can come from $f = 1$"*. If $f$ is 1 it always happens: **the truth is never excluded.** If
-# $f$ is 0, it happens with some probability $p$; the advantage is $1 - p$, and the loss is infinite. Below, *total
-# variation* is the largest advantage that any event could have; so the event is hardly improvable. *Real noise*: what
-# real numbers would have allowed this attacker, $1 - e^{-\varepsilon/2}$.
+# The event is *"the output can come from $f = 1$"*. If $f$ is 1, it always happens: **the attacker never excludes the
+# truth.** If $f$ is 0, it happens with some probability $p$. So the advantage is $1 - p$, and the loss is infinite.
+# Below, *total variation* is the largest advantage of any event, so no event is much better. *Real noise* is the
+# advantage $1 - e^{-\varepsilon/2}$ that the attacker would have in real numbers.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 FORMAT = "| {:g} | {} | **{:.4f}** | {:.4f} | {:.4f} | {:.4f} | {} |"
@@ -231,13 +233,13 @@ for epsilon in EPSILONS:
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# A hundredth of the budget makes the noise a hundred times larger, and the attack hardly minds: 0.613 instead of
-# 0.669. It reads only the last bits, and they get no noisier. What should have been 0.005 is 0.613.
+# With a hundredth of the budget the noise is a hundred times larger, but the advantage is still 0.613 instead of
+# 0.669. The attack reads only the last bits, and more noise does not change them. The claim would allow 0.005.
 #
 # ## Do more random bits help?
 #
-# The same mechanism with uniforms of 8 to 24 bits, each law enumerated (dots). Beyond 24 bits nobody enumerates: there,
-# circles are sampled.
+# Here is the same mechanism with uniforms of 8 to 24 bits. Each law is enumerated (dots). Beyond 24 bits the values
+# are sampled (circles).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 SWEEP = tuple(range(BITS, 7, -1))  # the largest first, the others take no memory
@@ -279,20 +281,21 @@ for epsilon in EPSILONS:
 picture(*panels, size=(13, 4.8), share=True)
 
 # %% [markdown]
-# With 8 bits the two worlds share hardly an output. Every further bit fills gaps, until float32 itself has no more
-# places. But the curve does not come down to real noise: bits cannot help where the product $\lambda\,|\ln U|$ is
-# rounded, and then the *sum* $f + n$. On the left the advantage has dropped below what the claim allows. It is
-# still not private: an output that one world cannot give has an infinite loss, however rare it is.
+# With 8 bits the two worlds have almost no output in common. Each further bit fills gaps, until float32 has no more
+# numbers to fill. But the curve does not reach that of real noise, because the product $\lambda\,|\ln U|$ and the
+# *sum* $f + n$ are still rounded. On the left the advantage falls below what the claim allows. The mechanism is still
+# not private: an output that one world cannot give has an infinite loss, even if it is rare.
 
 # %% [markdown]
-# ## δ(ε): what would have to be claimed instead?
+# ## δ(ε): which claim would be true?
 #
-# For every $\varepsilon'$, the least $\delta$ with which the pair of laws is $(\varepsilon', \delta)$-private. Right of
-# the claimed $\varepsilon$ (shaded) the claim wants $\delta = 0$. The members, all at the same budget:
+# For every $\varepsilon'$ the picture has the least $\delta$ with which this pair of laws is $(\varepsilon',
+# \delta)$-private. To the right of the claimed $\varepsilon$ (shaded) the claim needs $\delta = 0$. All members have
+# the same budget:
 #
 # - **naive float32**, enumerated;
-# - **snapping** (Mironov 2012): clamp, use *every* float of $(0, 1)$ as a uniform, and round the low bits of the sum
-#   away;
+# - **snapping** (Mironov 2012), which clamps, uses *every* float of $(0, 1)$ as a uniform, and rounds off the low bits
+#   of the sum;
 # - **exact**: discrete Laplace noise on a grid, from integers (Canonne, Kamath, Steinke 2020).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -337,16 +340,16 @@ for epsilon in EPSILONS:
 display(picture(*panels, size=(13, 5), share=True), Markdown("\n".join(lines)))
 
 # %% [markdown]
-# The black line is as good as flat: no $\varepsilon'$, however large, brings $\delta$ below the advantage of the event
-# above, for what one world cannot give, no factor makes up for. The two others plunge to 0 just where the claim says,
-# and their HOLDS is proved. The exact member is real noise, on a grid. Snapping lies below: it rounds to multiples of
-# $\Lambda$, the next power of two above $\lambda$. It gives away a little less, and answers that much more coarsely.
+# The black line is almost flat. No $\varepsilon'$ brings $\delta$ below the advantage of the event above, because no
+# factor covers an output that one world cannot give. The two other curves reach 0 at the claimed $\varepsilon$, and
+# their HOLDS is proved. The exact member is real noise on a grid. Snapping lies below it: it rounds to multiples of
+# $\Lambda$, the next power of two above $\lambda$. So it reveals a little less, and its answers are coarser.
 #
 # ## float64: no law, but a verdict on every single output
 #
-# In float64 there are $2^{53}$ strings. Nobody runs them all, and nobody needs to. Given *one* output $y$ and a guess
-# $f$, the noise $y - f$ says which uniforms could have made it, up to a few neighbours. Run the mechanism's own
-# arithmetic forward on those. No hit: $y$ is impossible from $f$.
+# In float64 there are $2^{53}$ strings, too many to run. But for *one* output $y$ and a guess $f$, the noise $y - f$
+# tells which uniforms could have produced it, up to a few neighbours. The attacker runs the mechanism's own arithmetic
+# on these. If none of them gives $y$, then $y$ is impossible from $f$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 NAIVE64 = member("laplace-naive-float64")
@@ -365,8 +368,8 @@ for truth, output, *answer in zip([0, 1] * 5, both_worlds.tolist(), *can, strict
     print(f"   {output:>24.17g}   the attack says: {ANSWERS[tuple(answer)]:<9} truth: f = {truth}")
 
 # %% [markdown]
-# The attacker guesses the value that alone is possible; where both are, the nearer one. **Sampled**, so with intervals
-# (at 99 %, hardly wider than the dots).
+# If only one value is possible, the attacker guesses it. If both are, the attacker guesses the nearer one. The shares
+# are **sampled**, so they have intervals (at 99 %, hardly wider than the dots).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 GRADES = tuple(sorted({0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, *EPSILONS}))
@@ -397,19 +400,19 @@ curves = {
 picture(Panel(curves=curves, log="x", ticks=GRADES, ylim=(48, 100), x="claimed ε (nats)", y="guesses right (%)"))
 
 # %% [markdown]
-# At $\varepsilon = 0.01$ a guess should be right in 50.25 % of the cases, a coin with a hair's bias. It is right in
-# 90 %, from *one* answer. More noise is no defence: the dots do not come down.
+# At $\varepsilon = 0.01$ a guess should be right in 50.25 % of the cases, almost like a fair coin. It is right in 90
+# %, from *one* answer. More noise does not help: the dots do not come down.
 #
-# *Never excluded* is more than luck: the noise never grows as the uniform does, so the search cannot step over the
-# one that was used. The count above is the check on it.
+# The attacker never excludes the truth, and this has a reason. The noise never grows when the uniform does, so the
+# search cannot miss the uniform that was used. The count above confirms it.
 
 # %% [markdown]
 # ## Perfect noise does not help
 #
-# "Then make better noise." Let someone give us Laplace noise with its true distribution, rounded once, perfectly, to
-# the nearest float64. Then add: $f + n$, in floats. The observation of Haney, Desfontaines, Hartman, Shrestha and Hay
-# (2022): $1 + n$ is *always* a multiple of $2^{-53}$, whatever float $n$ is. And $0 + n = n$ is not, where $n$ is small
-# and has digits to spare. So an output off that grid proves $f = 0$. Its probability has a closed form:
+# "Then make better noise." Suppose we have Laplace noise $n$ with its true distribution, rounded once to the nearest
+# float64. The program computes $f + n$ in floats. Haney, Desfontaines, Hartman, Shrestha and Hay (2022) observed that
+# $1 + n$ is *always* a multiple of $2^{-53}$, for every float $n$. But $0 + n = n$ is often no such multiple if $n$ is
+# small. So an output off that grid proves $f = 0$. Its probability has a closed form:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 for epsilon in (EPSILON, EPSILON / 10):
@@ -424,17 +427,16 @@ for epsilon in (EPSILON, EPSILON / 10):
         print("[{:.4f}, {:.4f}] at 99 %".format(*clopper_pearson(seen, RUNS, 0.005)))
 
 # %% [markdown]
-# It is the sum that tells. So the repair is not better noise, but another *last step*: snapping rounds the sum to
-# multiples of $\Lambda$; exact noise adds whole steps of a grid that does not depend on $f$. (At $\varepsilon = 0.1$
-# the advantage, 0.033, is below the 0.050 that the claim allows. The claim is broken all the same: nothing may be
+# The sum reveals the value. So better noise is no repair; the *last step* must change. Snapping rounds the sum to
+# multiples of $\Lambda$. Exact noise adds whole steps of a grid that does not depend on $f$. (At $\varepsilon = 0.1$
+# the advantage is 0.033, and the claim allows 0.050. The claim is broken all the same, because some outputs are
 # possible in one world only.)
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** "The leak is in the last bits. So round them away." Round the outputs of naive float32 down to a grid $\gamma$.
-# Does the advantage come within the claim? Is the mechanism private then? And if the outputs are clamped to $[-8, 8]$
-# as well?
+# **1.** "The leak is in the last bits, so round them off." Round the outputs of naive float32 down to a grid $\gamma$.
+# Is the advantage then within the claim? Is the mechanism private? What if you also clamp the outputs to $[-8, 8]$?
 #
 # **2.** Attack `numpy.random.Generator.laplace` itself. Its code draws a uniform $U = m\cdot 2^{-53}$ and returns
 # $f - \lambda\ln(2 - U - U)$ where $U \ge \frac12$, and $f + \lambda\ln(U + U)$ below, in that order of
@@ -445,12 +447,12 @@ for epsilon in (EPSILON, EPSILON / 10):
 #
 # For the *advantage* a very fine grid is enough: at $\gamma = 2^{-16}$ it is 0.394, and 0.462 is allowed. But the loss
 # stays infinite on any grid. The largest noise that 24 bits can make is $24\ln 2\,\lambda = 16.6\,\lambda$, and beyond
-# it there are outputs that only one world can give. Clamping takes those ends away. On a fine grid there are still
-# cells that no string leads to; on a coarse one the loss is finite at last, and a little above the claim, because the
-# strings that lead to a rare output are few, and come in whole numbers.
+# it there are outputs that only one world can give. Clamping removes these ends. On a fine grid some cells still have
+# no string. On a coarse grid the loss is finite, and a little above the claim, because a rare output has few strings,
+# and their number is whole.
 #
-# **Rounding is not privacy.** Rounding, clamping, uniforms that never run out of bits, and a scale $\lambda$ that pays
-# for what is left: that is the snapping mechanism.
+# **Rounding alone does not make a mechanism private.** The snapping mechanism rounds, clamps, uses uniforms with
+# enough bits, and has a larger scale $\lambda$ for what remains.
 #
 # ```python
 # from subnormal.mechanisms.core.law import exact_law
@@ -496,10 +498,10 @@ for epsilon in (EPSILON, EPSILON / 10):
 # <details><summary><b>Solution 2</b></summary>
 #
 # From the noise $y - f$: $U \approx \frac12 e^{-|y-f|/\lambda}$ where it is negative, and 1 minus that where it is
-# positive. Eight neighbours on either side are enough. It is right in about nine cases of ten, at either $\varepsilon$.
-# (Here the truth *can* be excluded, rarely: the generator calls the logarithm of the C library, arrays have another,
-# and the two sometimes differ in the last bit. Another build may round elsewhere, too. This is an attack on a guess of
-# the code, and no proof. It does not need to be one.)
+# positive. Eight neighbours on either side are enough. It is right in about nine cases of ten, at either
+# $\varepsilon$. (Here the attacker rarely excludes the truth: the generator calls the logarithm of the C library,
+# numpy's arrays use another one, and the two sometimes differ in the last bit. Other builds may differ too. So this
+# attack is no proof, but it does not need to be one.)
 #
 # ```python
 # def numpy_output(m, value, scale):

@@ -13,14 +13,14 @@
 # %% [markdown]
 # # Sparse vector: a mechanism that was published wrongly four times
 #
-# **Claim.** Asking many questions and paying only for those answered yes is private. Four published versions of it are
-# not, and one that is sound fails in floats, or with finite noise.
+# **Claim.** A mechanism can answer many questions and pay only for the answers "yes". Four published versions of it
+# are not private, and the sound one fails in floats, or with finite noise.
 #
-# **Mechanism.** For each query we are told whether it lies below a threshold (⊥) or reaches it (⊤), with noise on the
-# threshold, once, and on each query. After the $c$-th ⊤ it stops. ⊥ costs nothing.
+# **Mechanism.** For each query the mechanism says whether it lies below a threshold (⊥) or reaches it (⊤). The
+# threshold gets noise once, and each query gets its own. After the $c$-th ⊤ it stops. ⊥ costs nothing.
 #
-# **You will see** the law of eight queries, what each published mistake loses by exact laws, and a threshold that
-# absorbs all noise. **To present: 12 minutes**, part 1. Part 2 is for reading.
+# **You will see** the law of eight queries, the exact loss of each published mistake, and a threshold that absorbs all
+# noise. **To present: 12 minutes**, part 1. Part 2 is for reading.
 
 # %% [markdown]
 # ## Change me
@@ -76,25 +76,24 @@ def judged(attack, name):
 
 # %% [markdown]
 # **The mechanism.** Queries $q_1, q_2, \dots$ come one after the other; one person moves each of them by at most
-# $\Delta$.
-# $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{ once},\quad
-# \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query}.$$ It is
-# $(\varepsilon_1+\varepsilon_2)$-differentially private, however many ⊥ were answered. That is the surprise, and the
-# reason why it is so easily got wrong.
+# $\Delta$. $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{
+# once},\quad \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query}.$$ It is
+# $(\varepsilon_1+\varepsilon_2)$-differentially private, for any number of ⊥. This is surprising, and many people get
+# it wrong.
 #
 # **Source.** Lyu, Su and Li, *Understanding the Sparse Vector Technique for Differential Privacy*
-# ([arXiv:1603.01699](https://arxiv.org/abs/1603.01699)), who compare six versions: four of them are not private as
-# claimed. And a working paper on the discrete sparse vector mechanism, which is what is exact here.
+# ([arXiv:1603.01699](https://arxiv.org/abs/1603.01699)), compare six versions, four of which are not private as
+# claimed. The exact member follows a working paper on the discrete sparse vector mechanism.
 
 # %% [markdown]
 # ## Part 1, to show
 #
 # ### Eight queries, one positive
 #
-# The exact member counts in steps of a grid, here of 1, with noise of weights $2^{-\eta|k|}$ that are exact fractions.
-# It draws no noise for an answer at all: whether noise reaches $t$ has a closed form, $\sum_{k\ge t} B^{|k|} =
-# B^t/(1-B)$ for $t \ge 0$, and one random word is compared with it. The law sums over the threshold's noise:
-# $$\Pr[a] = \sum_z \Pr[\rho = z] \prod_i \Pr[a_i \mid \rho = z].$$
+# The exact member counts in steps of a grid, here of 1. Its noise has weights $2^{-\eta|k|}$, which are exact
+# fractions. It does not draw the noise of a query. The probability that the noise reaches $t$ has a closed form,
+# $\sum_{k\ge t} B^{|k|} = B^t/(1-B)$ for $t \ge 0$, and the program compares a random word with it. The law is a sum
+# over the threshold's noise: $$\Pr[a] = \sum_z \Pr[\rho = z] \prod_i \Pr[a_i \mid \rho = z].$$
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 QUERIES = np.array([-6, -2, -9, 1, -4, 0, 7, 3])  # the threshold is 0
@@ -129,10 +128,11 @@ explore(answers, epsilon=(EPSILON, [0.1, 0.5, 1, 2, 5]), width=(40, [5, 10, 20, 
 # ### The proof, and its published mistakes
 #
 # Without Alice every query may be $\Delta$ higher. Pair each value of the threshold's noise with one that is $\Delta$
-# higher, too: $\rho \to \rho + \Delta$. That costs $\varepsilon_1$, once, and every ⊥ becomes *at least* as likely:
-# they are free. Only a ⊤ gets harder, its noise has to make up for $2\Delta$, and $c$ of them cost $\varepsilon_2$.
+# higher too: $\rho \to \rho + \Delta$. This costs $\varepsilon_1$, once. Now every ⊥ is *at least* as likely, so it
+# costs nothing. Only a ⊤ becomes less likely. Its noise must make up for $2\Delta$, and $c$ of them cost
+# $\varepsilon_2$.
 #
-# Every published mistake breaks one step of it:
+# Every published mistake breaks one step of this proof:
 #
 # | | published | what differs | so that |
 # |---|---|---|---|
@@ -141,8 +141,8 @@ explore(answers, epsilon=(EPSILON, [0.1, 0.5, 1, 2, 5]), width=(40, [5, 10, 20, 
 # | **5** | Stoddard et al., 2014 | no $\nu$, no stop | ⊤ has no noise that could make up for anything |
 # | **6** | Chen et al., 2015 | $\nu \sim \mathrm{Lap}(\Delta/\varepsilon_2)$, no stop | any number of ⊤ |
 #
-# (Algorithm 3 halves the scale of $\nu$ besides.) Here they are with exact discrete noise, so that what is broken is
-# the algorithm and not the arithmetic.
+# (Algorithm 3 also halves the scale of $\nu$.) Here they have exact discrete noise, so the algorithm is broken and not
+# the arithmetic.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 lines = ["| algorithm | with Alice | without | outcome | its loss | largest loss | claimed |", "|" + "---|" * 7]
@@ -159,9 +159,9 @@ for attack in (noisy_value(EPSILON), unscaled_noise(EPSILON), noiseless_answers(
 Markdown("\n".join(lines))
 
 # %% [markdown]
-# And more so, the longer the stream. For Algorithm 3, $m$ zeros and a 1 against $m$ ones and a 0: the outcome
-# $(\text{⊥}^m, 0)$ loses $(m-1)\,\varepsilon/2$, exactly, and $(\text{⊥}^m, 1)$ loses $(m+1)\,\varepsilon/2$, the most
-# of all. (*Why*: the value 1 says that $\rho \le 1$. There each ⊥ is $e^{\varepsilon/2}$ times as likely with Alice,
+# Longer streams lose more. For Algorithm 3, take $m$ zeros and a 1 against $m$ ones and a 0. The outcome $(\text{⊥}^m,
+# 0)$ loses exactly $(m-1)\,\varepsilon/2$, and $(\text{⊥}^m, 1)$ loses $(m+1)\,\varepsilon/2$, the most of all.
+# (*Why*: the value 1 says that $\rho \le 1$. For such $\rho$ each ⊥ is $e^{\varepsilon/2}$ times as likely with Alice,
 # and so is the value.)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -220,25 +220,25 @@ for name in ("sparse-vector-naive", "sparse-vector-exact"):
     print(f"{evidence.event_in[0]:.3g} with Alice, {evidence.event_out[0]:.3g} without")
 
 # %% [markdown]
-# The exact member subtracts the threshold first, as integers, and then −257 and −256 are as alike as they should be.
+# The exact member first subtracts the threshold, in integers. Then −257 and −256 are neighbours like any others.
 
 # %% [markdown]
 # ## Part 2, to read
 #
 # ### Finite noise breaks the textbook's proof
 #
-# A program's noise is finite. Clamp $\rho$ to a range, and its largest value has no partner $\rho + \Delta$. Two
-# things may then happen.
+# A program's noise is finite. If $\rho$ is clamped to a range, its largest value has no partner $\rho + \Delta$. There
+# are two cases.
 #
 # **Both noises clamped** to $\pm w$. A query of $2w - 1$ is answered ⊥ only if $\rho = w$ *and* $\nu = -w$. A query of
 # $2w$ is never answered ⊥. One ⊥ tells the worlds apart for certain.
 #
-# **Only $\rho$ clamped.** Nothing becomes impossible. But where $\rho$ sits at its end in both worlds, each ⊥ costs
-# anew. The loss grows with the stream and has no bound.
+# **Only $\rho$ clamped.** Nothing becomes impossible. But if $\rho$ is at the end of its range in both worlds, each ⊥
+# costs something. The loss grows with the stream and has no bound.
 #
-# The working paper's remedy is one line: clamp $\rho$ *once more, for each query*, to $[q - w, q + w]$, and let the
-# range of $\rho$ itself reach from $Q_{\min} - w$ to $Q_{\max} + w$. What the outer clamp does is then hidden by the
-# inner one, so $\rho$ may as well be infinite, and every value has its partner again.
+# The working paper repairs this in one line: clamp $\rho$ *a second time, for each query*, to $[q - w, q + w]$, and
+# give $\rho$ itself the range from $Q_{\min} - w$ to $Q_{\max} + w$. The inner clamp hides the effect of the outer
+# one. So the law is the same as for an infinite $\rho$, and every value has its partner again.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = clamped_noise(EPSILON)
@@ -271,13 +271,14 @@ print(f"{STREAMS[-1]} × ⊥: loss {finite[-1].epsilon:.3f};", end=" ")
 print(f"but δ({EPSILON:g}) is {finite[-1].delta:.2g}: it is rarely that bad")
 
 # %% [markdown]
-# In the left picture, for large ρ, the dashed lines stay one apart for ever, and the dots meet: with the second clamp
-# a large ρ makes both worlds alike. The dashed loss is real but rare. No sample would find it: the exact laws do.
+# In the left picture, for large ρ, the dashed lines stay one apart and the dots meet: with the second clamp a large ρ
+# makes both worlds equal. In the right picture the loss of the dashed line is real but rare. No sample would find it.
+# The exact laws do.
 #
 # ### Is the exact one private? Every short stream, in fractions
 #
-# No pair of worlds proves a claim. At a small size there are few enough to try all: streams of up to four queries with
-# values 0, 1, 2, every neighbour of each, every outcome, as fractions.
+# One pair of worlds does not prove a claim. At a small size we can try all pairs: streams of up to four queries with
+# values 0, 1, 2, every neighbour of each, and every outcome, as fractions.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 HALF = Eta(1, 1, 1)  # one bit a step
@@ -307,14 +308,15 @@ assert ratio > 2**3
 # %% [markdown]
 # ### Noisy max: a million ties
 #
-# The same idea without a threshold: put noise on every score, and name the largest. With Gumbel noise, $-\ln(-\ln U)$,
-# that *is* the exponential mechanism, in real numbers. In float32 $U$ is one of $2^{24}$ points, and the largest of
-# $k = 2^{20}$ noises is, with probability 98 %, one of the 64 greatest that there are: those in the picture. So two
-# groups of $k$ equal scores *tie*, with probability $\tanh(k/2^{25}) = 0.0312$, and `argmax` gives a tie to whoever
-# comes first.
+# A similar mechanism has no threshold: it adds noise to every score and names the largest. With Gumbel noise,
+# $-\ln(-\ln U)$, this *is* the exponential mechanism, in real numbers. In float32 $U$ is one of $2^{24}$ points. With
+# probability 98 %, the largest of $k = 2^{20}$ noises is one of the 64 greatest possible ones, which the picture
+# shows. So two groups of $k$ equal scores *tie* with probability $\tanh(k/2^{25}) = 0.0312$, and `argmax` returns the
+# first group.
 #
-# Without Alice the scores of the second group are better by $10^{-4}$, less than these noises lie apart: every tie is
-# its own. A claim of $\varepsilon = 2\cdot10^{-4}$ allows an advantage of $\tanh(\varepsilon/2) = 10^{-4}$.
+# Without Alice the scores of the second group are better by $10^{-4}$. This is less than the distance of these noises,
+# so the second group wins every tie. A claim of $\varepsilon = 2\cdot10^{-4}$ allows an advantage of
+# $\tanh(\varepsilon/2) = 10^{-4}$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = gumbel_ties()
@@ -336,9 +338,9 @@ picture(Panel(curves={"_noises": (noises, share, "black needles")}, **labels))
 
 # %% [markdown]
 # **Permute-and-flip** goes through the outcomes in random order and flips a coin for each, heads with probability
-# $2^{-\eta(u - u_{\min})}$; the first heads wins. It is noisy max with *exponential* noise, promises the same as the
-# exponential mechanism, and never errs more. Dyadic coins are flipped exactly, and as no noise is compared with
-# another, nothing can tie.
+# $2^{-\eta(u - u_{\min})}$. The first outcome with heads wins. This is noisy max with *exponential* noise. It makes
+# the same claim as the exponential mechanism, and its expected error is never larger. The program flips dyadic coins
+# exactly, and there are no ties, because it compares no noises.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 eta, spread = Eta(3, 2, 1), np.arange(12)
@@ -359,9 +361,9 @@ picture(Panel(curves=curves, **labels))
 # %% [markdown]
 # ## Exercises
 #
-# **1.** Is the gap free? `sparse-vector-exact-gap` also tells how far above the noisy threshold a query was: the last
-# of 1, 2, 4, 8 that it reached. Algorithm 3 told a value and lost everything. Why does the gap cost nothing? Compare
-# the losses on the worlds of `noisy_value`.
+# **1.** `sparse-vector-exact-gap` also says how far above the noisy threshold a query was: the last of 1, 2, 4, 8 that
+# it reached. Algorithm 3 released a value, and its loss has no bound. Why does the gap cost nothing? Compare the
+# losses on the worlds of `noisy_value`.
 #
 # **2.** Algorithm 4 claims $\varepsilon$ and keeps $\frac{1+6c}{4}\varepsilon$. How much noise would it need, with its
 # own split $\varepsilon_1 = \varepsilon/4$? Show for $c = 2$ that the exact mechanism with that split holds.
@@ -369,9 +371,9 @@ picture(Panel(curves=curves, **labels))
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# The gap is $q + \nu - \rho$: in the pairing $\rho$ moves with the query, so the same gap needs $\nu$ to move by at
-# most $2\Delta$, which was paid for with the ⊤. The value $q + \nu$ of Algorithm 3 stays where it is when $\rho$
-# moves; it bounds $\rho$ from above, and the pairs beyond that bound are lost.
+# The gap is $q + \nu - \rho$. In the pairing $\rho$ moves by $\Delta$, so $\nu$ must move by at most $2\Delta$ for the
+# same gap, and the ⊤ has paid for that. The value $q + \nu$ of Algorithm 3 does not move when $\rho$ does. It bounds
+# $\rho$ from above, and beyond this bound the pairing fails.
 #
 # ```python
 # for m in (4, 8, 12):

@@ -95,9 +95,9 @@ for atom in sorted(law.atoms, key=lambda one: -law.probability(one)[0])[:10]:
 
 # %% [markdown]
 # **The dynamic program.** Let $S_i(Q)$ be the weight of all ways to go on from row $i$ with $y_i \le Q$. From the last
-# row up,
-# $$S_i(Q) = \sum_{Q' \le Q} 2^{-\eta|Q' - x_i|}\,S_{i+1}(Q'), \qquad \Pr[y_i \le Q \mid y_{i-1} = T] = S_i(Q)/S_i(T),$$
-# running sums, so a row costs no more than its cells. Is it the same law? And how much of the promise is used up?
+# row up, $$S_i(Q) = \sum_{Q' \le Q} 2^{-\eta|Q' - x_i|}\,S_{i+1}(Q'), \qquad \Pr[y_i \le Q \mid y_{i-1} = T] =
+# S_i(Q)/S_i(T),$$ running sums, so a row costs no more than its cells. Is it the same law? And how much of the promise
+# is used up?
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -238,9 +238,9 @@ picture(*panels, size=(13, 4.4))
 # %% [markdown]
 # ## Bias: the tail grows
 #
-# The same recursion, run forwards, gives the distribution of every count:
-# $\Pr[y_i = Q] = \sum_{T \ge Q} \Pr[y_{i-1} = T]\cdot\Pr[Q \mid T]$. A count of 0 can only grow, and lists have to stay
-# sorted: a run of equal counts leans, up at its beginning and down at its end.
+# The same recursion, run forwards, gives the distribution of every count: $\Pr[y_i = Q] = \sum_{T \ge Q} \Pr[y_{i-1} =
+# T]\cdot\Pr[Q \mid T]$. A count of 0 can only grow, and lists have to stay sorted: a run of equal counts leans, up at
+# its beginning and down at its end.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 plateaus = np.repeat([60, 40, 20, 0], 25)

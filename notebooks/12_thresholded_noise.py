@@ -11,17 +11,16 @@
 # ---
 
 # %% [markdown]
-# # Thresholded noise: releasing the keys nobody knew
+# # Thresholded noise: releasing keys that are data
 #
-# **Claim.** Noise on every count does not hide *which keys exist*. A threshold does, up to a small $\delta$, and
-# floats get that $\delta$ wrong by a factor of 300.
+# **Claim.** Noise on every count does not hide *which keys exist*. A threshold does, up to a small $\delta$, and in
+# floats the true $\delta$ can be 300 times the claimed one.
 #
-# **Mechanism.** Each count gets noise, and a row is released only where the noisy count is at least $T$. A row that
-# one person alone makes appears with a small probability: the $\delta$ of $(\varepsilon, \delta)$-differential
-# privacy.
+# **Mechanism.** Each count gets noise, and a row is released only if its noisy count is at least $T$. A row of a
+# single person appears with a small probability. This is the $\delta$ of $(\varepsilon, \delta)$-differential privacy.
 #
-# **You will see** a table in which most groups are one woman, what a threshold keeps of it, and four ways to be wrong
-# in the tail. **To present: 10 minutes.**
+# **You will see** a table in which most groups are one woman, what a threshold keeps of it, and four mistakes in the
+# tail of the noise. **To present: 10 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -57,9 +56,9 @@ from subnormal.mechanisms.threshold.parameters import ThresholdParameters
 from subnormal.plots import Panel, picture
 
 # %% [markdown]
-# `SELECT key, COUNT(*) … GROUP BY key` with noise on every count is not private: the **keys** are data. If one person
-# alone is a bookkeeper of 42 with four children, then a row for such bookkeepers says that she is in the table,
-# whatever number stands in it.
+# `SELECT key, COUNT(*) … GROUP BY key` with noise on every count is not private, because the **keys** are data. If
+# only one person is a bookkeeper of 42 with four children, then a row for such bookkeepers says that she is in the
+# table, whatever its number is.
 
 # %% [markdown]
 # ## A real table
@@ -81,13 +80,13 @@ curves = {
 picture(Panel(curves=curves, log="y", x="women in a group", y="groups"))
 
 # %% [markdown]
-# More than half of the groups are one woman each. Noise alone would print a line for every one of them, and whoever
-# knows her age, her children and her husband's work would learn that she had answered the survey.
+# More than half of the groups are one woman each. With noise alone, the release has a row for every one of them.
+# Somebody who knows her age, her children and her husband's work learns that she answered the survey.
 
 # %% [markdown]
-# ## What is kept, what is lost, what each costs
+# ## What a threshold keeps and what it costs
 #
-# One woman makes one group one larger, or makes a group: $\Delta_0 = \Delta_1 = \Delta_\infty = 1$.
+# One woman makes one group larger by one, or creates a group: $\Delta_0 = \Delta_1 = \Delta_\infty = 1$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 parameters = ThresholdParameters("laplace", SCALE, THRESHOLD, "int64")
@@ -101,7 +100,8 @@ print(f"women in released groups: {sum(histogram[key] for key in kept):,} of {le
 assert kept <= set(histogram)
 
 # %% [markdown]
-# Move the sliders: how likely is a group released, by the number of its women? The leftmost dot is $\delta$.
+# Move the sliders. The picture shows how likely the release of a group is, by the number of its women. The leftmost
+# dot is $\delta$.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -126,7 +126,7 @@ explore(
 )
 
 # %% [markdown]
-# What does a threshold keep of the table, and what does it cost? Left and right, the same thresholds:
+# What does a threshold keep of the table (left), and which $\delta$ does it have (right)?
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 thresholds = list(range(1, 31))
@@ -145,17 +145,17 @@ enough = next(t for t, delta in zip(thresholds, deltas, strict=True) if delta <=
 print(f"δ ≤ 1/n² from T = {enough} on: there {shares[enough - 1]:.0%} of the women are in what is released")
 
 # %% [markdown]
-# Every step of the threshold divides $\delta$ by $e^{1/\text{scale}}$ and costs the groups of one size. Who wants
-# a finer table asks for a coarser key: the threshold is on people, not on questions.
+# Each step of the threshold divides $\delta$ by $e^{1/\text{scale}}$ and loses the groups of one more size. For more
+# rows, use a coarser key, so that more people share a group.
 
 # %% [markdown]
 # ## The tail counts exactly what is released
 #
-# A woman alone in her group is released when $1 + Z \geq T$, that is $Z \geq T - 1$: **the boundary is in**. With $B =
-# e^{-1/\text{scale}}$ that is $B^{T-1}/(1+B)$. Leave the boundary out, $Z > T - 1$, and the figure is a factor of $B$
-# smaller. OpenDP's page has the smaller one, and its code keeps what is equal to the threshold
-# ([issue 2922](https://github.com/opendp/opendp/issues/2922), open when this was written). Both figures, and what its
-# release does, where it is installed:
+# A group of one woman is released if $1 + Z \geq T$, that is $Z \geq T - 1$. **The boundary belongs to the event.**
+# With $B = e^{-1/\text{scale}}$ its probability is $B^{T-1}/(1+B)$. Without the boundary, $Z > T - 1$, the probability
+# is smaller by a factor of $B$. OpenDP's documentation has the smaller one, and its code releases a count that equals
+# the threshold ([issue 2922](https://github.com/opendp/opendp/issues/2922), open when this was written). Here are both
+# numbers, and what OpenDP's release does if it is installed:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 ten = ThresholdParameters("laplace", 1.0, 10, "int64")
@@ -173,13 +173,14 @@ if installed("opendp"):
     assert shown > said.delta + 0.1
 
 # %% [markdown]
-# **At $T = \Delta_\infty$** the tail is $P(Z \ge 0) = 1/(1+B)$, and not 1. For *floats* the two readings agree: the
-# grid is that of all floats, $2^{-1074}$, and one point of it has no weight that a float could show.
+# **At $T = \Delta_\infty$** the tail is $P(Z \ge 0) = 1/(1+B)$, and not 1. For *floats* the two numbers agree: the
+# grid is $2^{-1074}$, and one point of it has a probability that no float can show.
 #
-# ## The page, with its floor and without
+# ## A floor under δ
 #
-# OpenDP computes $1 - (1 - t)^{\Delta_0}$ in floats rounded towards safety, and next to 1 floats are $2^{-53}$ apart.
-# So no $\delta$ is below $2^{-53}$ a key. That is safe, and sometimes more than 70 orders of magnitude too much.
+# OpenDP computes $1 - (1 - t)^{\Delta_0}$ in floats and rounds so that $\delta$ is never too small. Floats just below
+# 1 are $2^{-53}$ apart, so no $\delta$ is below $2^{-53}$ for each key. This is safe, and sometimes too large by more
+# than 70 orders of magnitude.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -203,10 +204,10 @@ for noise in ("laplace", "gaussian"):
 assert floored(ThresholdParameters("laplace", 1.0, 20.0, "float64"), 1, 1) == FIRST_ROW
 
 # %% [markdown]
-# ## Four ways to be wrong in the tail
+# ## Four mistakes in the tail
 #
-# Each bar is how likely a key that one person alone holds is released, exactly, divided by the $\delta$ that is
-# claimed. Everything above 1 is a violation, and no feasible sample would show the two leftmost.
+# Each bar is the exact probability that a key of a single person is released, divided by the claimed $\delta$. A bar
+# above 1 is a violation. No feasible sample would show the two leftmost ones.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 CASES = {
@@ -235,15 +236,17 @@ labels = {"x": "", "y": "released / claimed δ", "numbers": "{:.4g}", "ticks": d
 picture(Panel(curves=curves, log="y", ylim=(0.5, 2500), **labels), size=(12, 4.8))
 
 # %% [markdown]
-# - **A uniform has a least step.** Inversion makes noise of $-\ln U$, and a generator of $[0, 1)$ returns $U = 0$ once
-#   in $2^{24}$ draws: infinite noise, which passes any threshold. With the sign that is $2^{-25}$, whatever is claimed.
-# - **Rounding first** lets $T - \frac12$ pass: a factor of $e^{1/(2\cdot\text{scale})}$, here $\sqrt e = 1.6487$.
-# - **The boundary** is worth $e^{1/\text{scale}}$.
+# - **A uniform has a least step.** Inversion turns $U$ into noise $-\ln U$. A generator of $[0, 1)$ returns $U = 0$
+#   once in $2^{24}$ draws. Then the noise is infinite and exceeds any threshold. With the sign the probability is
+#   $2^{-25}$, whatever is claimed.
+# - **Rounding first** releases a noisy count of $T - \frac12$: a factor of $e^{1/(2\cdot\text{scale})}$, here
+#   $\sqrt e = 1.6487$.
+# - **The boundary** is a factor of $e^{1/\text{scale}}$.
 #
 # ## Exercises
 #
 # **1.** A woman may belong to up to three groups (say, one for each of three surveys). What are $\varepsilon$ and
-# $\delta$ at the same scale and threshold? What threshold brings $\delta$ back?
+# $\delta$ at the same scale and threshold? Which threshold restores the old $\delta$?
 #
 # **2.** The same table with Gaussian noise of $\sigma = 1$ and $T = 10$: its $\delta$ is smaller by thirteen orders of
 # magnitude. Is it the better mechanism? Compare the thresholds that the two need for $\varepsilon = 1$ and $\delta =
@@ -252,9 +255,9 @@ picture(Panel(curves=curves, log="y", ylim=(0.5, 2500), **labels), size=(12, 4.8
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# $\Delta_0 = \Delta_1 = 3$, $\Delta_\infty = 1$: $\varepsilon$ is three times as large, and $\delta = 1 - (1-t)^3$,
-# nearly three times. A threshold higher by $\ln 3$, so by 2, makes up for $\delta$; for $\varepsilon$ only the scale
-# does.
+# $\Delta_0 = \Delta_1 = 3$, $\Delta_\infty = 1$. $\varepsilon$ is three times as large, and $\delta = 1 - (1-t)^3$ is
+# nearly three times as large. A threshold that is higher by $\ln 3$, so by 2, restores $\delta$. Only a larger scale
+# restores $\varepsilon$.
 #
 # ```python
 # for threshold in (THRESHOLD, THRESHOLD + 1, THRESHOLD + 2):
@@ -266,10 +269,10 @@ picture(Panel(curves=curves, log="y", ylim=(0.5, 2500), **labels), size=(12, 4.8
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# Not by this number. Its $\delta$ is only that of the threshold; the noise itself is $\rho$-zCDP, and turning $\rho$
-# into $(\varepsilon, \delta)$ has a price: for $\varepsilon = 1$ it takes $\sigma = 3.6$, and a higher threshold than
-# Laplace noise needs. It wins where one person holds many keys, because $\Delta_2 = \sqrt{\Delta_0}$ grows slower than
-# $\Delta_1 = \Delta_0$.
+# This number does not decide it. The $\delta$ is only that of the threshold. The noise itself is $\rho$-zCDP, and to
+# turn $\rho$ into $(\varepsilon, \delta)$ with $\varepsilon = 1$ it needs $\sigma = 3.6$, and a higher threshold than
+# Laplace noise. Gaussian noise is better if one person has many keys, because $\Delta_2 = \sqrt{\Delta_0}$ grows more
+# slowly than $\Delta_1 = \Delta_0$.
 #
 # ```python
 # DELTA = 1e-4

@@ -11,13 +11,13 @@
 # ---
 
 # %% [markdown]
-# # Composition: one leak is nothing, ten thousand are not
+# # Composition: rare leaks add up
 #
-# **Claim.** The cost of many runs of a mechanism can be bounded from above by a proof and from below by an attack,
-# with hardly a gap between. A leak of one in a hundred thousand is certain in the end.
+# **Claim.** A proof bounds the loss of many runs from above, an attack bounds it from below, and the two bounds are
+# close. A leak in one run of a hundred thousand becomes almost certain after many runs.
 #
-# **Mechanism.** Whoever sees an outcome $x$ has the loss $\ln\frac{A(x)}{B(x)}$. Over independent runs losses *add*.
-# Privacy buckets (Meiser and Mohammadi, 2018) round losses so that a computer can add them, and keep account of the
+# **Mechanism.** An outcome $x$ has the loss $\ln\frac{A(x)}{B(x)}$. The losses of independent runs *add*. Privacy
+# buckets (Meiser and Mohammadi, 2018) round losses so that a computer can add them, and bound the error of the
 # rounding.
 #
 # **You will see** two bounds that enclose the truth, accountants that lie above them, and a leak that grows. **To
@@ -51,9 +51,9 @@ from subnormal.mechanisms.privacy import Zcdp
 from subnormal.plots import Panel, picture
 
 # %% [markdown]
-# **The formula.** All that matters of a mechanism is how its loss is distributed, and of $r$ runs, the $r$-fold
-# convolution of that. Then
-# $$\delta(\varepsilon) = \Pr[\text{loss} = \infty] + \mathbb{E}\big[(1 - e^{\varepsilon - \text{loss}})_+\big].$$
+# **The formula.** We only need the distribution of the loss of one run. The loss of $r$ runs is its $r$-fold
+# convolution, and $$\delta(\varepsilon) = \Pr[\text{loss} = \infty] + \mathbb{E}\big[(1 - e^{\varepsilon -
+# \text{loss}})_+\big].$$
 
 # %% [markdown]
 # ## Three outcomes, by hand
@@ -70,14 +70,14 @@ for runs, epsilon, exactly in ((1, 0.5, 0.1053836188), (4, 0.5, 0.33720203), (8,
     print(f"{runs} runs, ε = {epsilon}: {low:.9f} ≤ δ ≤ {up:.9f}")
 
 # %% [markdown]
-# **How can there be two bounds?** An outcome whose loss falls *between* two buckets is
+# **Why are there two bounds?** Take an outcome whose loss lies *between* two buckets.
 #
-# - for the upper bound, split between its neighbours such that its probability in both worlds stays what it is: this
-#   tells an attacker more than the outcome did;
-# - for the lower bound, put into one bucket, with its probabilities in both worlds: who is told only the bucket knows
-#   less.
+# - For the upper bound, the program splits the outcome between the two buckets and keeps its probabilities in both
+#   worlds. An attacker who sees the bucket learns more than from the outcome.
+# - For the lower bound, it puts the whole outcome into one bucket. An attacker who sees only the bucket learns less.
 #
-# Whatever the rounding of floats may do is bounded and added. Few buckets are as sound as many, only wider apart:
+# The program also bounds the rounding errors of floats and adds them. With fewer buckets the bounds are still correct,
+# but farther apart:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 curves = {}
@@ -92,8 +92,8 @@ picture(Panel(curves=curves, x="ε (nats)", y="δ(ε) of 8 runs"))
 # %% [markdown]
 # ## A Gaussian, thousands of times
 #
-# Here the truth is known: $r$ runs with noise $\sigma$ are one run with $\sigma/\sqrt r$. The bounds of the buckets
-# enclose it; the accountants in use lie above, each by what it forgets about the mechanism.
+# Here we know the truth: $r$ runs with noise $\sigma$ are like one run with $\sigma/\sqrt r$. The bounds of the
+# buckets enclose it. Two usual accountants lie above it, because they use less information about the mechanism.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -135,15 +135,17 @@ _, _, truth, low, up = bounds_of(SIGMA, RUNS)
 print(f"the bounds lie within {max((up - low) / truth):.1%} of each other, down to δ = {truth.min():.0e}")
 
 # %% [markdown]
-# So far out in the tail nothing could be seen of a plain Fourier transform: its error is $10^{-17}$ of the *largest*
-# probabilities. The trick is to *tilt*: multiply every probability by $e^{\lambda\cdot\text{loss}}$ first. Convolution
-# does not notice, and with the right $\lambda$ the rare losses are the common ones.
+# A plain Fourier transform has an error of $10^{-17}$ of the *largest* probabilities, which is too large for this
+# tail. So the program *tilts* the distribution: it first multiplies every probability by
+# $e^{\lambda\cdot\text{loss}}$. A tilted convolution is the convolution of tilted distributions, and with the right
+# $\lambda$ the rare losses become common.
 
 # %% [markdown]
 # ## ε against the number of runs
 #
-# Losses have a mean and a spread. The mean of $r$ runs grows like $r$, but it is small, near $\varepsilon^2/2$ a run;
-# the spread is larger, and grows like $\sqrt r$. A few runs cost what they add up to, many cost far less.
+# The loss of $r$ runs has a mean and a spread. The mean grows like $r$, but it is small, about $\varepsilon^2/2$ for
+# each run. The spread is larger and grows like $\sqrt r$. So for few runs the total is about $r\varepsilon$, and for
+# many runs it is far less.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 counts = [1 << power for power in range(19)]
@@ -161,10 +163,10 @@ assert (bounds[:, 0] <= bounds[:, 1]).all()
 print(f"2^18 runs: {bounds[-1, 0]:.1f} ≤ ε ≤ {bounds[-1, 1]:.1f}, instead of {0.1 * counts[-1]:,.1f}")
 
 # %% [markdown]
-# ## A leak compounds
+# ## A leak grows with the number of runs
 #
-# A mechanism that is perfect but for one run in a hundred thousand, which gives everything away: an infinite loss with
-# probability $10^{-5}$. No budget $\varepsilon$ buys it back. After $r$ runs the chance is $1 - (1 - 10^{-5})^r$:
+# A mechanism is perfect except for one run in a hundred thousand, which reveals everything: an infinite loss with
+# probability $10^{-5}$. No $\varepsilon$ covers it. After $r$ runs its probability is $1 - (1 - 10^{-5})^r$:
 
 # %%
 leaking = buckets([LEAK, 1 - LEAK], [0.0, 1.0])
@@ -174,8 +176,8 @@ for runs in (1, 100, 10_000, 1 << 18):
     print(f"{runs:>7,} runs: δ(1,000) = {up:.6f}")
 
 # %% [markdown]
-# The broken mechanisms of this house leak more than that. Half-precision floats lose a vote in a sum of weights, and
-# one run tells with probability ½. Its exact twin has the same claim, and keeps it:
+# The naive mechanisms of these notebooks leak more. In half precision a sum of weights absorbs small weights, and one
+# run reveals the world with probability ½. The exact twin makes the same claim and keeps it:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 rows = leak_growth.measure_leaks([attack("rounded-addition-float16")], count=COUNT)

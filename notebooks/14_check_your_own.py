@@ -193,7 +193,7 @@ assert sound.verdict is not Verdict.VIOLATED
 shown(sound)
 
 # %% [markdown]
-# NOT REFUTED is no proof of privacy. The exact sampler has a proof of its own ([lab 3](labs/lab3_repair.ipynb)).
+# To find nothing is no proof of privacy. The exact sampler has a proof of its own ([lab 3](labs/lab3_repair.ipynb)).
 #
 # ## Outcomes of any kind
 #

@@ -30,7 +30,7 @@ from subnormal.audit.engine.fingerprint import environment
 LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that reading the clock costs nothing
 LEAST_TICK = 1e-6  # seconds: no clock is trusted below
 QUICK_ROUNDS = 5
-CLOSE = 1.15  # the largest factor between a time and a power law that it follows
+CLOSE = 1.1  # the largest factor between a time and a power law that it follows
 
 Call = Callable[[], object]
 
