@@ -13,14 +13,15 @@
 # %% [markdown]
 # # One mechanism, many scores: Laplace noise and a private median
 #
-# **Claim.** To make a question private, say how bad each answer is and how much one person can change that. With a
-# good score the error of a private median is a matter of ranks, and an outlier of a million days changes nothing.
+# **Claim.** To answer a question privately, define how bad each answer is and how much one person can change that.
+# With a good score the error of a private median depends on ranks only, and an outlier of a million days changes
+# nothing.
 #
 # **Mechanism.** The exponential mechanism answers $r$ with probability proportional to $e^{-\varepsilon
 # u(r)/(2\Delta)}$; one person changes no $u(r)$ by more than $\Delta$. The sampler is exact.
 #
-# **You will see** that a count's score *is* Laplace noise, a factor of 2, and a private median of 69 patients against
-# noise on the median. **To present: 12 minutes.**
+# **You will see** that a score for counts gives Laplace noise, a factor of 2, and a private median of 69 patients,
+# compared with noise on the median. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
@@ -47,18 +48,18 @@ from subnormal.mechanisms.privacy import Claim, Eta, selection_claim
 from subnormal.plots import Panel, picture
 
 # %% [markdown]
-# **Two scores**, from a course on data privacy (Boston University, CS 558, 2012): the distance from a count, which
-# turns out to be Laplace noise; and the number of records to replace, which gives a median. (The notes write scores,
-# higher is better: $u = -\text{score}$.)
+# **Two scores** from the notes of a course on data privacy (Boston University, CS 558, 2012): the distance from a
+# count, which gives Laplace noise, and the number of records to replace, which gives a median. (In the notes a higher
+# score is better: $u = -\text{score}$.)
 
 # %% [markdown]
 # ## Counting: the exponential mechanism is Laplace noise
 #
-# How many people in the file have some property? A person changes a count by 1, so $u(r) = |\text{count} - r|$ has
-# sensitivity 1. The weight of $r$ falls by the same factor with every step away from the count. That *is* discrete
+# How many people in the file have some property? One person changes a count by 1, so $u(r) = |\text{count} - r|$ has
+# sensitivity 1. The weight of $r$ falls by the same factor with every step away from the count. This *is* discrete
 # Laplace noise,
 # $$\Pr[\text{count} + k] = \frac{1-q}{1+q}\,q^{|k|},$$
-# up to what happens at the ends of the range. In base 2, with $q = 2^{-\eta} = \frac34$, as fractions:
+# except at the ends of the range. In base 2, with $q = 2^{-\eta} = \frac34$, as fractions:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 ETA = Eta(3, 2, 1)
@@ -76,8 +77,8 @@ for m in (5, 10, 20, 40):
     print(f"on count ± {m:<2}  every probability is that of discrete Laplace, times {float(factor):.6f}")
 
 # %% [markdown]
-# So a selection on a range is Laplace noise *truncated* to it: drawn again until it falls inside. That is not the
-# *clamped* noise of a library, which moves everything beyond an end onto that end:
+# So a selection on a range is Laplace noise *truncated* to it: noise that is drawn again until it falls inside.
+# Libraries often *clamp* noise instead: they move a value beyond an end to this end.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 values = np.arange(low, high + 1)
@@ -94,14 +95,14 @@ picture(Panel(curves=curves, ticks=values[::2], x=f"answer (the count is {COUNT}
 # %% [markdown]
 # ### The factor of 2
 #
-# The general analysis promises $2\Delta\eta\ln 2$ (in the notes: with score $-2|\text{count} - r|$ and weight
-# $e^{\varepsilon\cdot\text{score}/2}$, the promise is $2\varepsilon$). It counts twice: once for the weight of $r$, and
-# once for the sum of all weights, by which it is divided. For Laplace noise over all the integers the sum does not
-# depend on the count at all. So the truth is half the promise. On a range, the sum does move: near the ends.
+# The general analysis proves a loss of at most $2\Delta\eta\ln 2$ (in the notes: $2\varepsilon$, with the score
+# $-2|\text{count} - r|$ and the weight $e^{\varepsilon\cdot\text{score}/2}$). One half is for the weight of $r$, the
+# other half for the sum of all weights. For Laplace noise over all integers the sum does not depend on the count. So
+# the true loss is half of this bound. On a range, the sum changes near the ends.
 #
-# (The proof in the notes takes the ratio of two integrals for the integral of the ratio, which is another number, and
-# so asks for a range of size 1 or more. Bound the weight by $e^{\varepsilon\Delta/2}$ and the sum by the same: any
-# range will do.)
+# (The proof in the notes confuses the ratio of two integrals with the integral of the ratio, and therefore needs a
+# range of size 1 or more. The weight and the sum each change by a factor of at most $e^{\varepsilon\Delta/2}$, on any
+# range.)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 answers = range(41)
@@ -120,14 +121,15 @@ print(f"promised {selection_claim(ETA).epsilon:.4f}, Laplace noise {ETA.nats:.4f
 print(f"at the end {losses[0]:.4f}, in the middle {losses[20]:.4f}")
 
 # %% [markdown]
-# The analysis is not wrong: for *some* scores both halves are needed. Who knows that a score is Laplace noise may
-# spend the whole budget on the weight.
+# The analysis is right: *some* scores need both halves. If a score gives Laplace noise, the weight may use the whole
+# budget.
 
 # %% [markdown]
 # ## The median: how many records would have to be different?
 #
-# The median itself has a hopeless sensitivity. In $\{0,0,0,0,10^6,10^6,10^6\}$ it is 0; replace a single 0 by $10^6$,
-# and it is $10^6$. Noise that hides such a jump hides everything. But a *score* for the median can be tame:
+# The sensitivity of the median itself is far too large. In $\{0,0,0,0,10^6,10^6,10^6\}$ the median is 0. If one 0
+# becomes $10^6$, the median is $10^6$. Noise that hides such a jump hides everything. But a *score* for the median can
+# have a small sensitivity:
 #
 # > $u(r)$ = 2 × the least number of records to replace before the median is $r$.
 #
@@ -145,12 +147,13 @@ for name, (records, asked) in TABLES.items():
     print("   score", *(f"{score:>9}" for score in -score_functions.median(records, asked)))
 
 # %% [markdown]
-# Nobody searches for $B$. With $n = 2k+1$ records, $r$ is the median exactly when at most $k$ lie below it and at most
-# $k$ above. Whatever exceeds $k$ on one side must go, and becomes $r$: two ranks, found by bisection, and done for all
-# $r$ at once.
+# The program does not search for $B$. With $n = 2k+1$ records, $r$ is the median exactly if at most $k$ records lie
+# below it and at most $k$ above. If one side has more than $k$, the excess must be replaced by $r$. So the score
+# follows from two ranks, which bisection finds for all $r$ at once.
 #
-# In the first table 100 and 101 have the same score: five records are above either, two too many. In the second, 1 is
-# as good a median as $10^6$: one record away. The data say nothing about the values between, nor does the score.
+# In the first table 100 and 101 have the same score: each has five records above it, two too many. In the second table
+# 1 is as good a median as $10^6$: both are one record away. The data say nothing about the values between, and neither
+# does the score.
 #
 # **The sensitivity**, on every data set of five records with values 0 to 4, and every replacement:
 
@@ -167,19 +170,20 @@ for records in combinations_with_replacement(range(5), 5):
 print("largest move of a score: how many of the pairs:", dict(sorted(moves.items())))
 
 # %% [markdown]
-# **A note on the notes.** Their table keeps the number of records, and a replacement counts 2. Their proof that the
-# sensitivity is 1 *adds* a record to $A$, so that $|A \oplus A'| = 1$. Those are two relations. A set of even size has
-# no middle record, so the table's score is not even defined for one of the two neighbours. Here the size is odd, fixed
-# and public; two neighbours differ in one replaced record, at distance 2; and $\Delta = 2$. (Exercise 2.)
+# **A mistake in the notes.** Their table keeps the number of records, and a replacement counts 2. Their proof that the
+# sensitivity is 1 *adds* a record to $A$, so that $|A \oplus A'| = 1$. These are two different relations. A set of
+# even size has no middle record, so the score of the table is not defined for one of the two neighbours. Here the size
+# is odd, fixed and public. Two neighbours differ in one replaced record, at distance 2, and $\Delta = 2$. (Exercise
+# 2.)
 
 # %% [markdown]
 # ## A private median of real data
 #
 # The data set `heart` of statsmodels: 69 patients with a heart transplant (Miller 1976), their age at the operation,
-# and how many days each was followed, until death or the end of the study. Medical records of so few people are just
-# what this mechanism is for.
+# and how many days each was followed, until death or the end of the study. Such small sets of medical records need
+# this mechanism.
 #
-# The candidates are public, never taken from the data: 0 to 100 years, in tenths; 0 to 2,000 days.
+# The candidates are public and do not depend on the data: 0 to 100 years, in tenths, and 0 to 2,000 days.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 patients = heart.load_pandas().data
@@ -242,16 +246,16 @@ explore(
 median_law("median age (years)", EPSILON)
 
 # %% [markdown]
-# The green crosses are the records. The utility climbs by 2 at every one of them. Where they lie close, as the ages do,
-# the law is narrow. Where they lie apart, as the days do between 68 and 110, a whole interval is equally good, and the
-# mechanism is honest about it: it picks any of them. The error is a matter of *ranks*, not of the size of the numbers,
-# and one patient with a million days would change nothing.
+# The green crosses are the records. The utility grows by 2 at each of them. If the records are close together, like
+# the ages, the law is narrow. If they are far apart, like the days between 68 and 110, a whole interval is equally
+# good, and the mechanism chooses any value in it. The error depends on *ranks*, not on the size of the numbers, and
+# one patient with a million days would change nothing.
 
 # %% [markdown]
 # ### Against noise on the median
 #
-# The other way: compute the median, add Laplace noise. The noise must cover the worst jump that one record can make,
-# the whole range of the candidates.
+# The other method computes the median and adds Laplace noise. The noise must cover the largest change by one record,
+# which is the whole range of the candidates.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -273,7 +277,8 @@ picture(*panels, size=(12.5, 4.4))
 # %% [markdown]
 # ### Is it private? Replace any patient
 #
-# An exact law for each data set: every patient in turn, replaced by one of 0 days, of the median, of 2,000 days.
+# Here is an exact law for each neighbour: each patient in turn is replaced by one with 0 days, with the median, or
+# with 2,000 days.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 records, candidates, _ = QUESTIONS["median follow-up (days)"]
@@ -296,19 +301,20 @@ print(f"every pair HOLDS; the largest loss is {worst[0]:.4f} of {EPSILON:g}, at 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** Two other scores: the *price* at which a seller should offer one article to bidders (the utility is minus the
-# revenue), and the *mode*. Bids are 100, 100, 100 and 301. What are the revenues at the prices 100, 101, 300, 301, 302?
-# Why would Laplace noise on the best price be a bad idea? What is the sensitivity of the score?
+# **1.** Two other scores are the *price* at which a seller should offer one article to bidders (the utility is minus
+# the revenue), and the *mode*. Bids are 100, 100, 100 and 301. What are the revenues at the prices 100, 101, 300, 301,
+# 302? Why is Laplace noise on the best price a bad idea? What is the sensitivity of the score?
 #
-# **2.** Let $B$ have *any* size, let adding or removing a record count 1, and take for an even size the lower of the
-# two middle records. How far is 101 from being a median of $\{1,100,102,104,105,200,365\}$ then? Compare the table.
+# **2.** Let $B$ have *any* size, and let adding or removing a record count 1. For an even size take the lower of the
+# two middle records. How far is 101 now from being a median of $\{1,100,102,104,105,200,365\}$? Compare with the
+# table.
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# A price that is good can be next to one that is very bad: at 100 the revenue is 400, at 101 it is 101, at 302 it is
-# 0. A little noise on the price 100 loses three quarters. A selection judges each price by what it earns. A bid adds or
-# removes one sale at each price, so the sensitivity is the largest price.
+# A very bad price can be next to a good one: the revenue is 400 at 100, 101 at 101, and 0 at 302. A little noise on
+# the price 100 loses three quarters. A selection scores each price by its revenue. A bid adds or removes one sale at
+# each price, so the sensitivity is the largest price.
 #
 # ```python
 # prices = np.array([100, 101, 300, 301, 302])
@@ -328,9 +334,11 @@ print(f"every pair HOLDS; the largest loss is {worst[0]:.4f} of {EPSILON:g}, at 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# 3: remove the two largest and add 101, and of the six records 1, 100, 101, 102, … the third is 101. By replacements
-# alone two are needed, at 2 each: 4, as in the table. So the two distances give different scores, and each needs its
-# own proof of its own sensitivity. A proof for the one says nothing about a program that computes the other.
+# The distance is 3: remove the two largest records and add 101. Then the third of the six records 1, 100, 101, 102, …
+# is
+# 101. With replacements alone it needs two of them, and each counts 2: 4, as in the table. So the two distances give
+#   different scores, and each needs its own proof of its sensitivity. A proof for one of them says nothing about a
+#   program that computes the other.
 #
 # ```python
 # from itertools import combinations

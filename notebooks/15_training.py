@@ -13,9 +13,8 @@
 # %% [markdown]
 # # Where models are trained: the noise of DP-SGD, enumerated
 #
-# **Claim.** Most noise that is added for privacy today is added to gradients, in few bits. In bfloat16 it has 128
-# values, and most places where a gradient moves them cannot be reached without it: one number proves who was in the
-# batch.
+# **Claim.** Today most noise for privacy is added to gradients, in floats of few bits. In bfloat16 it has 128 values.
+# A gradient moves most of them to numbers that noise alone cannot reach. So one number proves who was in the batch.
 #
 # **Mechanism.** A step of DP-SGD clips each gradient to the norm $C$, adds them up, and adds Gaussian noise of
 # standard deviation $\sigma C$ (Abadi et al. 2016). An accountant turns $\sigma$ into $(\varepsilon, \delta)$, in real
@@ -57,9 +56,10 @@ TYPES = ("bfloat16", "float16", "float32")
 # %% [markdown]
 # ## Three types
 #
-# One step, one coordinate. The sum of the gradients is $C = 1$ with Alice, and 0 without her. Every string of random
-# bits is tried: 7 of them in bfloat16, 10 in float16, 23 in float32. $\delta$ is the least with which the noise keeps
-# $\varepsilon = 4$, and the accountant's is that of Gaussian noise.
+# We look at one step and one coordinate. The sum of the gradients is $C = 1$ with Alice, and 0 without her. The
+# program tries every string of random bits: 7 bits in bfloat16, 10 in float16, 23 in float32. The table has the least
+# $\delta$ with which the noise keeps $\varepsilon = 4$. The claim above it is the accountant's, for Gaussian noise in
+# real numbers.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 step = DpSgdParameters(multiplier=SIGMA, delta=DELTA)
@@ -75,8 +75,8 @@ for name, (law_in, law_out) in laws.items():
     print(f"{name:<10}{len(values):>10,}{values[0]:>8.2f}{values[-1]:>8.2f}{found[name].delta:>8.3f}")
 
 # %% [markdown]
-# A larger $\varepsilon$ does not help: $\delta$ is the mass of the outcomes that prove the world. The picture shows a
-# window on the number line in which some twenty values lie. Blue: reached with Alice. Orange: reached without her.
+# A larger $\varepsilon$ does not help: $\delta$ is the probability of the outcomes that prove the world. The picture
+# shows a window on the number line with some twenty values. Blue: reached with Alice. Orange: reached without her.
 # Black: reached in both worlds.
 
 
@@ -170,8 +170,8 @@ for name, several in accuracy.items():
 print(f"{'always Clinton':<18} accuracy {1 - votes.mean():.3f}")
 
 # %% [markdown]
-# The same accuracy. What does each training tell of Alice? The coordinate of her town is noise alone, unless she is in
-# the batch. So look each of the released numbers up among those that noise on 0 can reach:
+# Both have the same accuracy. What does each training reveal about Alice? The coordinate of her town is noise alone
+# unless she is in the batch. So check for each released number whether noise on 0 can reach it:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 at_zero = DpSgdParameters(multiplier=SIGMA, delta=DELTA)
@@ -213,12 +213,12 @@ print(f"bfloat16: claimed ε = {accountant_claim(*steps).epsilon:.2f}, proved: n
 print(f"exact:    claimed ε = {sound_claim(*steps).epsilon:.2f}, at δ = {DELTA:g}, proved")
 
 # %% [markdown]
-# The exact member's claim is a little larger. It is the best that is proved of discrete noise in many coordinates, by
-# Rényi divergences; an accountant for real numbers composes distributions of the loss.
+# The exact member's claim is a little larger. It is the best claim that is proved for discrete noise in many
+# coordinates, by Rényi divergences. An accountant for real numbers composes distributions of the loss.
 #
-# ## Flaws that are not the noise's
+# ## Flaws outside of the noise
 #
-# The noise of these members is exact. One thing is wrong with each.
+# The noise of these members is exact. Each has one other flaw.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 FLAWS = ("batch-size", "empty-batch", "norm-overflow", "batch-clipping", "microbatch-noise", "shuffling")
@@ -229,8 +229,8 @@ for row in report.rows:
     print(f"{row.attack:<18}{row.mechanism:<26}{claim:<24}{row.exact.verdict:<10}{shown}")
 
 # %% [markdown]
-# A thousand steps have a larger budget than one. How many of them does it take to exceed the budget of all? Composed
-# laws answer, with certified bounds:
+# A thousand steps have a larger budget than one. After how many steps does each flaw exceed the budget of all
+# thousand? Composed laws give certified bounds:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 for name in ("batch-clipping", "microbatch-noise", "empty-batch"):

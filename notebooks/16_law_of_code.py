@@ -13,8 +13,8 @@
 # %% [markdown]
 # # The law of your own code: an interval that splits
 #
-# **Claim.** What a Python function returns, and how likely, can be computed from the function as it is. Nothing is
-# sampled, so a broken claim is *proved*, however rare its event.
+# **Claim.** A program can compute what a Python function returns, and how likely, from the function as it is. It draws
+# no sample, so it *proves* that a claim is broken, even if the event is rare.
 #
 # **Mechanism.** `random.random()` returns $k \cdot 2^{-53}$ with $k$ uniform on $0, \ldots, 2^{53}-1$. A comparison is
 # true on one side of some $k$ and false on the other. So the code cuts the interval of all $k$ into pieces, and the
@@ -80,7 +80,7 @@ def draw_pieces(function, worlds, words=str, size=(12, 3)):
 # %% [markdown]
 # ## One comparison, two pieces
 #
-# Randomized response: one line of code, one comparison.
+# Randomized response is one line of code with one comparison.
 
 
 # %%
@@ -134,8 +134,8 @@ picture(Panel(curves=curves, x="noisy count", y="probability", log="y"))
 # %% [markdown]
 # ## A broken sparse vector technique
 #
-# "Is the query above a noisy threshold?", asked as often as one likes. Algorithm 5 of Lyu, Su and Li (2017) has noise
-# on the threshold and none on the queries. Each query must then be paid for, and is not.
+# An analyst asks any number of times: "Is the query above a noisy threshold?" Algorithm 5 of Lyu, Su and Li (2017) has
+# noise on the threshold and none on the queries. Then each answer costs budget, but the algorithm counts none.
 
 
 # %%
@@ -162,8 +162,8 @@ print(f"{broken.paths} runs of the code, in both worlds together")
 assert broken.evidence.epsilon == math.inf
 
 # %% [markdown]
-# A tester that samples would need to meet the event. How likely is it? Move the sliders: with a larger scale of the
-# noise the piece becomes short, and the proof stays the same.
+# A tester that samples must see the event at least once. How likely is it? Move the sliders: with a larger scale of
+# the noise the piece becomes shorter, and the proof stays the same.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -186,9 +186,10 @@ explore(sparse_vector, epsilon=(EPSILON, [0.1, 0.5, 1, 2, 4]), queries=(2, [2, 4
 # %% [markdown]
 # ## Two random numbers
 #
-# With noise on the query as well, a comparison meets *two* lazy numbers, and no interval is split. Both answers are
-# followed, each with the comparison as a constraint, and the square of the two numbers is cut into strips: those in
-# which the constraint surely holds are the lower bound, those in which it may hold the upper bound.
+# If the query has noise too, a comparison has *two* unknown numbers, and it does not split one interval. The program
+# follows both answers, each with the comparison as a constraint. It cuts the square of the two numbers into strips.
+# The strips in which the constraint surely holds give the lower bound. Those in which it may hold give the upper
+# bound.
 
 
 # %%
@@ -212,8 +213,8 @@ print(law(above, 1, width=1e-4))
 # %% [markdown]
 # ## Floats: an outcome that only one world has
 #
-# Noise that is not rounded has no table of probabilities: each float has its own piece, of a few $k$. It is enough to
-# find one float that has a piece in one world and none in the other.
+# If the noise is not rounded, there are too many outcomes for a table: each float has its own piece, of a few $k$. It
+# is enough to find one float that has a piece in one world and none in the other.
 
 
 # %%
@@ -257,10 +258,10 @@ ticks({f"what can be released near {place:.6g}": grid}, x="floats from there", s
 # %% [markdown]
 # ## What is assumed
 #
-# The generator's words are uniform and independent. `math.log` is monotone as implemented, which is tried around each
-# place where it matters. Nothing else is random: paths are repeated with plain numbers and must lead to the same
-# outcomes. Where code cannot be followed, such as numpy's, `law` raises an error with the line, and says nothing.
-# [The law of your own code](../docs/laws.md) has the rest.
+# The generator's words are uniform and independent. The implementation of `math.log` is monotone; the program tests
+# this around each place where it matters. Nothing else is random: the program repeats paths with plain numbers, and
+# they must lead to the same outcomes. If `law` cannot follow some code, it raises an error with the line. [The law of
+# your own code](../docs/laws.md) has the details.
 #
 # ## Exercises
 #
