@@ -169,9 +169,10 @@ table(rows)
 # e^{\varepsilon}\,\Pr_{\text{out}}[E]$. Let $p = \Pr_{\text{in}}[E]$ and $q = \Pr_{\text{out}}[E]$. The claim bounds
 # the event and its complement: $p \le e^{\varepsilon} q$ and $1 - q \le e^{\varepsilon}(1 - p)$. The difference $p -
 # q$ is largest when both are equalities, at $p = \frac{e^\varepsilon}{1+e^\varepsilon}$ and $q =
-# \frac{1}{1+e^\varepsilon}$: $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$ No
-# attacker who guesses whether Alice's form is in the box has a larger *advantage*. At $\varepsilon = 0.5$ the largest
-# is 0.2449. The attack above has 0.99.
+# \frac{1}{1+e^\varepsilon}$:
+# $$p - q \;\le\; \frac{e^\varepsilon-1}{e^\varepsilon+1} = \tanh(\varepsilon/2).$$
+# No attacker who guesses whether Alice's form is in the box has a larger *advantage*. At $\varepsilon = 0.5$ the
+# largest is 0.2449. The attack above has 0.99.
 
 # %% [markdown]
 # ### Move the sliders

@@ -182,8 +182,8 @@ explore(
 #
 # Suppose the event happens in all of $n$ runs of one world and in none of the other. This is the strongest evidence
 # that $n$ runs can give. At confidence $1-\alpha$ the first probability is at least $L = (\alpha/4)^{1/n}$, the second
-# at most $1 - L$, and the sample shows no more than $$\varepsilon \;\ge\; \ln\frac{L}{1-L} \;\approx\;
-# \ln\frac{n}{\ln(4/\alpha)}.$$
+# at most $1 - L$, and the sample shows no more than
+# $$\varepsilon \;\ge\; \ln\frac{L}{1-L} \;\approx\; \ln\frac{n}{\ln(4/\alpha)}.$$
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 runs = np.geomspace(10, 1e18, 60)
@@ -275,8 +275,8 @@ words["y"] = "(running sum − 1), in units"
 picture(of_all, Panel(curves=start, title="the first twelve: a unit each, or nothing", **words), size=(12.5, 4.4))
 
 # %% [markdown]
-# With Alice the sum stays 1 and the first outcome is certain. Without her it climbs to $1 + k\cdot 2^{1-p}$, and
-# the others have the share that the climb gave them:
+# With Alice the sum stays 1 and the first outcome is certain. Without her it climbs to $1 + k\cdot 2^{1-p}$, and the
+# others have the share that the climb gave them:
 # $$\text{advantage} \;=\; \frac{k\,2^{1-p}}{1 + k\,2^{1-p}}.$$
 # In binary16 ($p = 11$) with $k = 1024$ that is $\frac12$, beside a claim that allows 0.01. In binary32 ($p = 24$)
 # with $k = 2^{22}$ it is $\frac13$. (The formula ends at $k = 2^{p-1}$, where the sum is 2: the unit doubles there,

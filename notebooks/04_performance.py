@@ -116,10 +116,10 @@ explore(
 
 # %% [markdown]
 # $n$ outcomes have $n - 1$ inner edges, and each lies inside at most one of the $2^w$ intervals of a $w$-bit word. So
-# $$\Pr[\text{more than one word}] \le (n-1)\,2^{-w}, \qquad\text{whatever the data.}$$ At $w = 64$ and a million
-# outcomes that is one draw in $10^{13}$. (With more than $2^{17}$ outcomes a single draw first tries 256 uniform
-# proposals. Their number of words does not depend on the data.) With small words we can try the same code on every bit
-# string:
+# $$\Pr[\text{more than one word}] \le (n-1)\,2^{-w}, \qquad\text{whatever the data.}$$
+# At $w = 64$ and a million outcomes that is one draw in $10^{13}$. (With more than $2^{17}$ outcomes a single draw
+# first tries 256 uniform proposals. Their number of words does not depend on the data.) With small words we can try
+# the same code on every bit string:
 
 # %%
 for word_bits in (3, 4, 6, 8):

@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Randomized rounding: exact weights for real utilities
 #
-# **Claim.** A mechanism with exact weights can take real utilities at no cost in privacy. The error that is proved
-# *grows* as the grid becomes finer: from 4.3 % of the largest probability at $\gamma = \frac14$ to 5.0 % at
-# $\frac1{64}$. A thousand draws do not show it.
+# **Claim.** A mechanism with exact weights can take real utilities at no cost in privacy. The proved error *grows* as
+# the grid becomes finer: from 4.3 % of the largest probability at $\gamma = \frac14$ to 5.0 % at $\frac1{64}$. A
+# thousand draws do not show it.
 #
 # **Mechanism.** Laplace noise as a selection: outcomes on a grid, $u(o) = |f - o|$, weight $2^{-\eta u(o)}$. Before
 # each draw every utility is rounded to a whole number, up with probability $u - \lfloor u\rfloor$ (Ilvento 2020,
@@ -69,19 +69,19 @@ OUTCOMES = NOISE.outcomes
 
 
 # %% [markdown]
-# **The trouble.** The base-2 mechanism needs $2^{-\eta u}$ to be a dyadic number, and it is one for whole $u$ only.
+# **The problem.** The base-2 mechanism needs dyadic weights, and $2^{-\eta u}$ is dyadic only for whole $u$.
 #
-# **The remedy.** For each outcome of the coins, two utilities at most $\Delta$ apart ($\Delta$ a whole number) become
-# integers at most $\Delta$ apart. So the claim $\varepsilon = 2\Delta\eta\ln 2$ stays as it is, and the scale of the
-# noise is $1/(\eta\ln 2)$ on the grid lower, lower $+\gamma$, …, upper. The question is what it costs in accuracy.
+# **The solution.** For each outcome of the coins, two utilities at most $\Delta$ apart ($\Delta$ a whole number)
+# become integers at most $\Delta$ apart. So the claim $\varepsilon = 2\Delta\eta\ln 2$ does not change, and the scale
+# of the noise is $1/(\eta\ln 2)$ on the grid lower, lower $+\gamma$, …, upper. How much accuracy does it cost?
 
 # %% [markdown]
 # ## Part 1, to show: one rounding, and the mean of all
 #
 # Black: one rounding of all utilities. Every weight is now a whole power of $2^{-\eta}$. Dark red: the mean of the
 # weight over all coins, $(1-c)\,2^{-\eta\lfloor u\rfloor} + c\,2^{-\eta\lceil u\rceil}$ with $c = u - \lfloor
-# u\rfloor$: the chord of the curve between two whole utilities. It touches the true weight there, and lies a little
-# above in between.
+# u\rfloor$. This is the chord of the curve between two whole utilities. It equals the true weight at whole utilities,
+# and is a little larger between them.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 u, base = NOISE.utilities, float(ETA.base)
@@ -103,17 +103,17 @@ display(
 print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 
 # %% [markdown]
-# A probability is a weight over the sum of all weights, and the sum is rounded too. So the law is the mixture over all
-# roundings: $2^{300}$ of them here (300 of the 321 utilities are fractions). Nobody enumerates that.
+# A probability is a weight over the sum of all weights, and the rounding changes the sum too. So the law is a mixture
+# over all roundings, $2^{300}$ of them here (300 of the 321 utilities are fractions). That is too many to enumerate.
 #
 # ## Lemma A.2: bounds without enumeration
 #
 # Given the rounding of $o_i$ alone, its probability is $w/(w + X)$, where $X$ is the sum of the other weights. The
 # function $x \mapsto w/(w+x)$ is convex, so by Jensen's inequality its mean is at least $w/(w + E[X])$; and $E[X]$ is
-# a sum of chords. The mean over the two values of $w$ is a lower bound $L_i$. And since probabilities sum to 1, each
-# is at most $L_i + A$, with $A = 1 - \sum_j L_j$. All of it in rational numbers.
+# a sum of chords. The mean over the two values of $w$ is a lower bound $L_i$. Probabilities sum to 1, so each
+# is at most $L_i + A$, with $A = 1 - \sum_j L_j$. The program computes all of this in rational numbers.
 #
-# First a small instance, $\gamma = \frac14$ on $[-1, 1]$, where the six fractions *can* be enumerated:
+# First a small instance, $\gamma = \frac14$ on $[-1, 1]$, with six fractions, which we *can* enumerate:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 small = laplace_as_selection.steps(0, grid=-2, lower=-1, upper=1) / 4
@@ -129,9 +129,9 @@ for index, utility in enumerate(small):
 # %% [markdown]
 # ### Figure 10: the pointwise error, by granularity
 #
-# Now on $[-10, 10]$. The error of an outcome is at most $\max(|L_i - p_i|,\ |L_i + A - p_i|)$, $p_i$ the unrounded
-# probability. The plots of the paper's Figures 10 and 11 are those of $\eta = 2$, `Eta(1, 2, 1)`; they are on the
-# left, those of the rate above on the right.
+# Now on $[-10, 10]$. The error of an outcome is at most $\max(|L_i - p_i|,\ |L_i + A - p_i|)$, where $p_i$ is the
+# unrounded probability. On the left is the rate of the paper's Figures 10 and 11, $\eta = 2$, `Eta(1, 2, 1)`. On the
+# right is the rate from above.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 RATES = PAPER_ETA, ETA
@@ -166,14 +166,14 @@ def law_between(eta, grid):
 picture(*(rounding.band(noise(rate, -2)) for rate in RATES), size=(13, 4.4))
 
 # %% [markdown]
-# Divided by $\gamma$, panels of different granularity can be compared, as densities. The band does not become
-# narrower:
+# Divided by $\gamma$ the probabilities are densities, and we can compare different granularities. The band does not
+# become narrower:
 
 # %%
 picture(*(rounding.band(noise(grid=grid), 2.0**grid) for grid in (-2, -6)), size=(13, 4.4), share=True)
 
 # %% [markdown]
-# Another rate, another grid: a smaller $\eta$ is a smaller budget, and its chords lie nearer to the curve.
+# Choose another rate and another grid. A smaller $\eta$ is a smaller budget, and its chords are nearer to the curve.
 
 # %%
 explore(law_between, eta=(ETA.bits, [0.25, 0.5, 1, 2]), grid=(GRID, [-1, -2, -3, -4]))
@@ -183,11 +183,11 @@ explore(law_between, eta=(ETA.bits, [0.25, 0.5, 1, 2]), grid=(GRID, [-1, -2, -3,
 #
 # ### Width and error against $\gamma$
 #
-# Left: the largest error falls with $\gamma$, as the width $A$ does, and in proportion. But so do the probabilities
-# themselves! Right: beside the largest probability, both *grow* as $\gamma$ falls. A finer grid has more coins, so
-# the *sum* of the weights hardly varies any more; the chord of each single weight stays where it was. (In the limit
-# of a fine grid and wide bounds the middle outcome loses $1 - \frac{1/1.5}{\ln 2} = 3.8\,\%$ of its probability at
-# $\eta = 1$: its weight over the sum of the chords. What is proved for all outcomes is 5.0 %.)
+# Left: the largest error and the width $A$ are proportional to $\gamma$. But the probabilities themselves are too.
+# Right: relative to the largest probability, both *grow* as $\gamma$ falls. A finer grid has more coins, so the *sum*
+# of the weights hardly varies, but the chord of each single weight stays the same. (In the limit of a fine grid and
+# wide bounds the middle outcome loses $1 - \frac{1/1.5}{\ln 2} = 3.8\,\%$ of its probability at $\eta = 1$: its weight
+# over the sum of the chords. For all outcomes 5.0 % is proved.)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 gammas = 2.0 ** np.array(GRIDS)
@@ -213,9 +213,8 @@ picture(left, Panel(curves=shares, **axes), size=(13, 5))
 # %% [markdown]
 # ### Proposition 3.6: a factor for every outcome
 #
-# A rounding moves each weight by a factor between $2^{-\eta}$ and $2^{\eta}$, and the sum as well; so every
-# probability stays within $2^{\pm 2\eta}$ of the unrounded one. The lemma's bounds show how much room the proposition
-# leaves:
+# A rounding changes each weight by a factor between $2^{-\eta}$ and $2^{\eta}$, and the sum too. So every probability
+# stays within a factor of $2^{\pm 2\eta}$ of the unrounded one. The bounds of the lemma are narrower:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 ratio_low, ratio_high = LOWER / UNROUNDED, (LOWER + float(BOUNDS.gap)) / UNROUNDED
@@ -234,8 +233,8 @@ print("Proposition 3.6, in rationals, at the small instance above:", end=" ")
 print(all(square * most <= p <= least / square for p, (least, most) in zip(exact, bounds.unrounded, strict=True)))
 
 # %% [markdown]
-# The black line shows the chords, each over the sum of all chords: what the rounded probability tends to as $\gamma$
-# falls. (Farther out the band widens: $A$ is the same for every outcome, and the probabilities become small.)
+# The black line shows each chord over the sum of all chords. The rounded probability tends to it as $\gamma$ falls.
+# (Farther out the band is wider, because $A$ is the same for every outcome and the probabilities become small.)
 
 # %% [markdown]
 # ### Figure 8: can a sample tell?
@@ -256,8 +255,8 @@ print(f"{n:,} draws each: largest distance of the two curves (Kolmogorov-Smirnov
 # %% [markdown]
 # ### The distance that is really there
 #
-# The two laws are not the same. How far apart are they, before any sampling? The naive law on the grid is a difference
-# of distribution functions; the other law lies within Lemma A.2's bounds, and so does its distribution function.
+# The two laws differ. How far apart are they, before any sampling? The naive law on the grid is a difference of
+# distribution functions. The other law and its distribution function lie within the bounds of Lemma A.2.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -278,17 +277,17 @@ before, after = np.abs(from_below - LOWER - cdf), np.abs(from_below - cdf)
 print(f"naive off the grid: {max(before.max(), after.max()):.3f}, half of the probability of the middle outcome")
 
 # %% [markdown]
-# So there is a difference of about a thousandth: a part from the ends (a clamped mechanism collects its tails on the
-# bounds, a selection among the outcomes has no tails), a larger one from the chords. A sample of $n$ has a noise of
-# about $1/\sqrt{n}$. Against naive noise *left off* the grid, however, the distance is 0.011: that is no property of
-# randomized rounding, but of putting numbers on a grid at all.
+# So there is a difference of about a thousandth. A part comes from the ends (clamping puts the tails on the bounds,
+# and a selection has no tails), a larger part from the chords. A sample of size $n$ has a noise of about $1/\sqrt{n}$.
+# The distance from naive noise that is *not* rounded to the grid is 0.011. This comes from the grid, not from
+# randomized rounding.
 #
 # ### Over many seeds
 #
-# For each pair of samples a $p$-value: how often would two samples of the *same* law be at least so far apart? scipy's
-# formula assumes that no value occurs twice. On 321 atoms everything occurs twice, and its $p$ is no longer exact: it
-# is too large, so that a test at 5 % rejects less often than that. A **permutation** test is valid for any law: pool
-# the samples, split them at random, and rank the distance seen among those of the splits.
+# Each pair of samples has a $p$-value: how often would two samples of the *same* law be at least so far apart? scipy's
+# formula assumes that no value occurs twice. With 321 atoms all values occur many times, and its $p$ is too large, so
+# a test at 5 % rejects less often than that. A **permutation** test is valid for any law: pool the samples, split them
+# at random, and rank the observed distance among those of the splits.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -336,11 +335,11 @@ for n, rows in RESULTS.items():
 picture(*panels, size=(12, 4.4), share=True)
 
 # %% [markdown]
-# Where the laws are the same the $p$-values are uniform, and the curve is the diagonal. Off the grid 100,000 draws are
-# always enough to reject. On the same grid 1,000 draws see nothing. And 100,000? Twelve seeds are too few to say.
+# If the laws are equal, the $p$-values are uniform and the curve is the diagonal. Off the grid 100,000 draws always
+# reject. On the same grid 1,000 draws show nothing. For 100,000, twelve seeds are too few to say.
 #
-# For more seeds, draw *counts* and not outcomes: from the naive law, and from $L_i/\sum L$, which is within $A$ of the
-# rounded one. The threshold of each size is the one that two naive samples exceed in 5 % of the cases.
+# For more seeds, draw *counts* instead of outcomes: from the naive law, and from $L_i/\sum L$, which is within $A$ of
+# the rounded one. Two naive samples exceed the threshold of each size in 5 % of the cases.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -357,29 +356,30 @@ for n in (1_000, 100_000, 1_000_000):
     print(f"{n:>9,} draws: median KS {np.median(seen):.4f}, threshold {threshold:.4f}, rejected {rejected:.1%}")
 
 # %% [markdown]
-# So at 1,000 draws the two are told apart as often as two equal laws, in 5 % of the cases; at 100,000 in some 9 %; at
-# a million in half of them, where the threshold has come down to the thousandth that is really there.
+# So with 1,000 draws the test rejects in 5 % of the cases, as for equal laws. With 100,000 draws it rejects in some 9
+# %, and with a million in half of them: there the threshold is near the true distance of a thousandth.
 #
-# **What this does not show.** A large $p$ says that *this* test, on *this many* draws, found nothing. And it says
-# nothing at all about privacy: the naive sample looks perfect too, and its floats give the true value away, one output
-# at a time. Accuracy can be tested on samples. Privacy cannot.
+# **What this does not show.** A large $p$ says that *this* test, with *so many* draws, found nothing. It says nothing
+# about privacy. The naive sample looks right too, and a single one of its floats can prove the true value. Samples can
+# test accuracy. They cannot show privacy.
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** Why toss a coin? Round always *down*: $\hat u = \lfloor u\rfloor$. Is that private? What does it cost in
-# accuracy, and how many draws does the Kolmogorov-Smirnov test need to see it?
+# **1.** Why toss a coin? Always round *down*: $\hat u = \lfloor u\rfloor$. Is that private? How much accuracy does it
+# cost, and how many draws does the Kolmogorov-Smirnov test need to see it?
 #
-# **2.** Between two whole utilities the chord lies above the curve, by a factor that depends on $\eta$ only. How large
-# is it at most? For which $\eta$ is it below 1 %? (`Eta.from_epsilon` takes $\eta\ln 2$.)
+# **2.** Between two whole utilities the chord is larger than the curve, by a factor that depends only on $\eta$. How
+# large is it at most? For which $\eta$ is it below 1 %? (`Eta.from_epsilon` takes $\eta\ln 2$.)
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# It is as private: for a whole $\Delta$, $\lfloor u\rfloor$ and $\lfloor u'\rfloor$ are at most $\Delta$ apart when
-# $u$ and $u'$ are. (For $\Delta = \frac12$ both roundings have the same trouble: 0.9 and 1.1 may become 0 and 1, which
-# are 1 apart, and the claim must be made for $\lceil\Delta\rceil$.) The price is a staircase instead of a curve. Its
-# distance is more than ten times as large, and ten thousand draws see it. The coin makes rounding right on average.
+# It is equally private: for a whole $\Delta$, $\lfloor u\rfloor$ and $\lfloor u'\rfloor$ are at most $\Delta$ apart if
+# $u$ and $u'$ are. (For $\Delta = \frac12$ both roundings have the same problem: 0.9 and 1.1 may become 0 and 1, which
+# are 1 apart, so the claim must be for $\lceil\Delta\rceil$.) But the law is a staircase instead of a curve. Its
+# distance is more than ten times as large, and ten thousand draws show it. With the coin, rounding is right on
+# average.
 #
 # ```python
 # DOWN = np.array(randomized_rounding.bounds(np.floor(u), ETA).lower, dtype=float)  # whole utilities: exact

@@ -258,8 +258,8 @@ side_by_side(rows, "100,000 outcomes, all of one utility")
 Markdown(to_markdown(rows))
 
 # %% [markdown]
-# Where the first ratio is near 1, this processor is not slow on subnormals. Where it is far above 1,
-# **one** draw tells the worlds apart: better than the claim would allow, had it been made for the pair (outcome, time).
+# Where the first ratio is near 1, this processor is not slow on subnormals. Where it is far above 1, **one** draw
+# tells the worlds apart: better than the claim would allow, had it been made for the pair (outcome, time).
 #
 # **How a clock can be made to lie.** Here is equal code on a machine where every other call takes longer, because of
 # what the one before left in the caches. Measured in turn, in, out, in, out, it looks like a leak. The order is
@@ -319,12 +319,12 @@ display(Markdown(to_markdown(rows, ["mechanism", "time in/out", "worlds differ",
 # - **time in/out** is the ratio of the medians, within 95 %.
 # - **worlds differ** is no verdict. A difference that the claim allows is not a violation, and sound mechanisms may
 #   differ by that much.
-# - **needed**: how many measurements an attacker needs to see the difference, being wrong once in twenty. "over 1,000":
-#   so few do not suffice, and whether any number does was not seen.
+# - **needed**: how many measurements an attacker needs to see the difference, being wrong once in twenty. "over
+#   1,000": so few do not suffice, and whether any number does was not seen.
 #
 # **No row has a verdict.** A bet against the claim asks whether some threshold on the time is too likely in one world,
-# and it is fair whatever timings depend on. But it is won in one run and lost in the next: that depends on how long one
-# measures, and on what else the machine does. What repeats is what can be counted: the tries of section 1.
+# and it is fair whatever timings depend on. But it is won in one run and lost in the next: that depends on how long
+# one measures, and on what else the machine does. What repeats is what can be counted: the tries of section 1.
 #
 # And what no row says: that nothing leaks. A network adds noise, and patience removes it; a cache, a branch predictor,
 # a power line are other clocks. Ten tries hide the *count*; the comparisons, the weights and their sums still take

@@ -76,10 +76,11 @@ def judged(attack, name):
 
 # %% [markdown]
 # **The mechanism.** Queries $q_1, q_2, \dots$ come one after the other; one person moves each of them by at most
-# $\Delta$. $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{
-# once},\quad \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query}.$$ It is
-# $(\varepsilon_1+\varepsilon_2)$-differentially private, for any number of ⊥. This is surprising, and many people get
-# it wrong.
+# $\Delta$.
+# $$\text{⊤} \iff q_i + \nu_i \ge T + \rho, \qquad \rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{ once},\quad
+# \nu_i \sim \mathrm{Lap}(2c\Delta/\varepsilon_2) \text{ for each query}.$$
+# It is $(\varepsilon_1+\varepsilon_2)$-differentially private, for any number of ⊥. This is surprising, and many
+# people get it wrong.
 #
 # **Source.** Lyu, Su and Li, *Understanding the Sparse Vector Technique for Differential Privacy*
 # ([arXiv:1603.01699](https://arxiv.org/abs/1603.01699)), compare six versions, four of which are not private as
@@ -93,7 +94,8 @@ def judged(attack, name):
 # The exact member counts in steps of a grid, here of 1. Its noise has weights $2^{-\eta|k|}$, which are exact
 # fractions. It does not draw the noise of a query. The probability that the noise reaches $t$ has a closed form,
 # $\sum_{k\ge t} B^{|k|} = B^t/(1-B)$ for $t \ge 0$, and the program compares a random word with it. The law is a sum
-# over the threshold's noise: $$\Pr[a] = \sum_z \Pr[\rho = z] \prod_i \Pr[a_i \mid \rho = z].$$
+# over the threshold's noise:
+# $$\Pr[a] = \sum_z \Pr[\rho = z] \prod_i \Pr[a_i \mid \rho = z].$$
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 QUERIES = np.array([-6, -2, -9, 1, -4, 0, 7, 3])  # the threshold is 0

@@ -72,16 +72,17 @@ from subnormal.plots import Panel, picture
 # *How many people chose the most popular password, the second, the third, …? In 2016 Yahoo released such a list of 70
 # million accounts, with differential privacy.*
 #
-# **Data.** A frequency list $x_1 \ge x_2 \ge \dots \ge 0$: how often each value comes up, without the values. But for
-# its zeros it is a *partition* of the number of records.
+# **Data.** A frequency list $x_1 \ge x_2 \ge \dots \ge 0$ says how often each value occurs, without the values.
+# Without its zeros it is a *partition* of the number of records.
 #
-# **The catch.** There are more lists than atoms in the universe. The order $y_1 \ge y_2 \ge \dots$ saves us: given
-# $y_{i-1}$, what went before does not matter for $y_i$. (Counts lie between public bounds $L_i \le y_i \le U_i$.)
+# **The difficulty.** There are more lists than atoms in the universe. The order $y_1 \ge y_2 \ge \dots$ helps: given
+# $y_{i-1}$, the law of $y_i$ does not depend on earlier counts. (Counts lie between public bounds
+# $L_i \le y_i \le U_i$.)
 
 # %% [markdown]
 # ## Small enough to see: every list
 #
-# Ten records of four values. All lists with $y_i \le \lfloor 12/i \rfloor$ can be written down, and so can the law.
+# Take ten records of four values. We can write down all lists with $y_i \le \lfloor 12/i \rfloor$, and their law.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 ETA = Eta(1, 1, 1)  # weights 1, 1/2, 1/4, …
@@ -95,9 +96,11 @@ for atom in sorted(law.atoms, key=lambda one: -law.probability(one)[0])[:10]:
 
 # %% [markdown]
 # **The dynamic program.** Let $S_i(Q)$ be the weight of all ways to go on from row $i$ with $y_i \le Q$. From the last
-# row up, $$S_i(Q) = \sum_{Q' \le Q} 2^{-\eta|Q' - x_i|}\,S_{i+1}(Q'), \qquad \Pr[y_i \le Q \mid y_{i-1} = T] =
-# S_i(Q)/S_i(T),$$ running sums, so a row costs no more than its cells. Is it the same law? And how much of the promise
-# is used up?
+# row up,
+# $$S_i(Q) = \sum_{Q' \le Q} 2^{-\eta|Q' - x_i|}\,S_{i+1}(Q'), \qquad \Pr[y_i \le Q \mid y_{i-1} = T] =
+# S_i(Q)/S_i(T).$$
+# These are running sums, so the time of a row is proportional to its cells. Is it the same law? And how much of the
+# claim do neighbours use?
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -138,9 +141,9 @@ picture(Panel(curves=curves, ylim=(0, 1.1 * promised), legend="lower right", **l
 # %% [markdown]
 # ## A million words
 #
-# A real frequency list: the first million words in the Python files of an installed package, scipy. Bounds need to be
-# public. Here a part of the budget buys them: discrete Laplace noise on every count, sorted anew, and `WIDTH` counts
-# around.
+# Here is a real frequency list: the first million words in the Python files of an installed package, scipy. The bounds
+# must be public. A part of the budget pays for them: discrete Laplace noise on every count, then sorting, and `WIDTH`
+# counts around each.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -178,16 +181,16 @@ rare = data <= 10
 print(f"words that come up at most ten times: {rare.sum():,}, of which {(released != data)[rare].sum()} are off")
 
 # %% [markdown]
-# Independent noise would be off by about $1/\varepsilon$ on every count. A list has to be sorted, and where a thousand
-# words come up equally often, that averages the noise away.
+# Independent noise would be off by about $1/\varepsilon$ on every count. But a list must be sorted, and if a thousand
+# words occur equally often, sorting averages out most of the noise.
 
 # %% [markdown]
 # ### Exact, without a terabyte
 #
-# The sums are dyadic rationals, and their digits pile up row by row: written out they would fill a disk. So they are
-# kept as floats *with proved error bounds*. A uniform decides a count when it lies farther from the edges of its cell
-# than these may be off; whatever is too close is decided in integers, at the precision it needs. The law is exact
-# either way. The bounds only say how often the slow way is taken.
+# The sums are dyadic rationals, and each row adds digits. All digits would fill a disk. So the program keeps the sums
+# as floats *with proved error bounds*. If the uniform is farther from the edges of a cell than the error bound, the
+# floats decide the count. Otherwise integers decide it, with as many digits as they need. The law is exact in both
+# cases. The bounds only determine how often the slow case happens.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 bits_a_unit = fine.y * fine.z  # 2^−η has so many binary digits, and its d-th power d times as many
@@ -239,8 +242,8 @@ picture(*panels, size=(13, 4.4))
 # ## Bias: the tail grows
 #
 # The same recursion, run forwards, gives the distribution of every count: $\Pr[y_i = Q] = \sum_{T \ge Q} \Pr[y_{i-1} =
-# T]\cdot\Pr[Q \mid T]$. A count of 0 can only grow, and lists have to stay sorted: a run of equal counts leans, up at
-# its beginning and down at its end.
+# T]\cdot\Pr[Q \mid T]$. A count of 0 can only grow, and lists must stay sorted. So in a series of equal counts the
+# first ones are too large on average, and the last ones too small.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 plateaus = np.repeat([60, 40, 20, 0], 25)
@@ -256,10 +259,10 @@ picture(Panel(curves=curves, **labels))
 # %% [markdown]
 # ## Where bounds come from
 #
-# Between bounds that both neighbours share, the promise is pure, whatever they are. `by_total` needs only a public
-# limit on the number of records: $y_i \le \lfloor N/i \rfloor$. Or read the bounds off the data: the extremes of each
-# count within a distance $d$. Then what the other world can show may be out of bounds here, and the promise gets a
-# $\delta$: the weight beyond.
+# If both neighbours have the same bounds, the claim has no $\delta$. `by_total` only needs a public limit on the
+# number of records: $y_i \le \lfloor N/i \rfloor$. Bounds can also come from the data: the extremes of each count
+# within a distance $d$. Then a list of the other world may be out of bounds in this one, and the claim needs a
+# $\delta$: the weight beyond the bounds.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 eta = selection_eta(EPSILON)
@@ -284,7 +287,7 @@ for d in (2, 5, 10, 12):
 # ## The same in float16
 #
 # The naive program is the same, with floats for the sums and one uniform for each count. In float16 a uniform is a
-# multiple of $2^{-11}$. What is less likely is met by one uniform, or by none. Forty records against thirty-nine:
+# multiple of $2^{-11}$. A less likely count gets one uniform, or none. We compare forty records with thirty-nine:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 attack = negligible_region()
@@ -338,9 +341,9 @@ for one in MEMBERS:
     print(f"loss {evidence.epsilon:.4g}: {evidence.verdict}")
 
 # %% [markdown]
-# Nearly half of the lists have become impossible, and one record decides which: what only one world can show has an
-# infinite loss, and a mass of $7.65\cdot10^{-4}$. In float32 and float64 these worlds lose no list: the negligible
-# region lies too far out to be seen.
+# Nearly half of the lists are impossible, and one record decides which. The lists that only one world can show have an
+# infinite loss and a probability of $7.65\cdot10^{-4}$. In float32 and float64 these two worlds lose no list, because
+# the affected lists are far too unlikely.
 
 # %% [markdown]
 # ## Exercises
@@ -348,15 +351,14 @@ for one in MEMBERS:
 # **1.** How long is the tail of a list? Append 30 zeros to the small list `[9, 5, 2, 1, 0, 0]` and look at the bias of
 # the last count. Why is it so much smaller? What does that say about the number of *different* words?
 #
-# **2.** The bounds of width 64 around the true list itself: what is wrong with them? Find two neighbouring lists and a
-# released list with an infinite loss.
+# **2.** What is wrong with bounds of width 64 around the true list itself? Find two neighbouring lists and a released
+# list with an infinite loss.
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# The counts that should be 0 have to stay sorted, so noise gathers at the beginning of the run: the last of many zeros
-# is moved only when all of them are. Where the list ends is public (its length), but where it becomes 0 is blurred by
-# the noise.
+# The counts that should be 0 must stay sorted, so the noise is largest at the first of them. The last of many zeros
+# only moves if all of them do. The length of the list is public, but the noise hides where it becomes 0.
 #
 # ```python
 # for zeros in (2, 10, 32):
@@ -371,8 +373,9 @@ for one in MEMBERS:
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# They tell on the data. Add a record to the most frequent value: its bounds move up by one, and the list with the old
-# lower bound for its first count has become impossible. The promise is not $2\eta\ln 2$ but infinite, with a $\delta$.
+# The bounds depend on the data. Add a record to the most frequent value. Its bounds move up by one, and the list with
+# the old lower bound as its first count becomes impossible. The loss is infinite instead of $2\eta\ln 2$, so the claim
+# needs a $\delta$.
 #
 # ```python
 # some = np.array([40, 20])

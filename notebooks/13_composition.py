@@ -52,8 +52,8 @@ from subnormal.plots import Panel, picture
 
 # %% [markdown]
 # **The formula.** We only need the distribution of the loss of one run. The loss of $r$ runs is its $r$-fold
-# convolution, and $$\delta(\varepsilon) = \Pr[\text{loss} = \infty] + \mathbb{E}\big[(1 - e^{\varepsilon -
-# \text{loss}})_+\big].$$
+# convolution, and
+# $$\delta(\varepsilon) = \Pr[\text{loss} = \infty] + \mathbb{E}\big[(1 - e^{\varepsilon - \text{loss}})_+\big].$$
 
 # %% [markdown]
 # ## Three outcomes, by hand

@@ -20,7 +20,7 @@
 # standard deviation $\sigma C$ (Abadi et al. 2016). An accountant turns $\sigma$ into $(\varepsilon, \delta)$, in real
 # numbers.
 #
-# **You will see** every value of the noise in three types, a model of votes that gives one voter away, and six other
+# **You will see** every value of the noise in three types, a model of votes that reveals one voter, and six other
 # flaws. **To present: 10 minutes.**
 
 # %% [markdown]
@@ -204,8 +204,8 @@ picture(
 )
 
 # %% [markdown]
-# She is in no batch of an epoch with probability $(7/8)^8 = 0.34$. Of the other trainings, nearly all prove that she
-# is among the 944. The accountant's promise, and what holds:
+# With probability $(7/8)^8 = 0.34$ she is in no batch of an epoch. Nearly all other trainings prove that she is among
+# the 944. Here are the accountant's claim and what is true:
 
 # %%
 steps = (SIGMA, settings.rate, BATCHES, DELTA)

@@ -103,10 +103,10 @@ assert found.verdict == ("VIOLATED" if loss > EPSILON else "HOLDS")
 # %% [markdown]
 # ## Textbook noise, rounded
 #
-# Laplace noise from a logarithm, rounded to an integer. `abs`, `math.log` and `round` are monotone, so each integer
-# has its piece. The pieces are those of the *floats* of this code: the last bit of `math.log` is in them. One piece is
-# a single string, $k = 0$: there the code computes the logarithm of 0, and raises an error. An error is an outcome
-# too.
+# This code makes Laplace noise from a logarithm and rounds it to an integer. `abs`, `math.log` and `round` are
+# monotone, so each integer has its piece. The pieces are exact for the *floats* of this code, to the last bit of
+# `math.log`. One piece is a single string, $k = 0$: there the code computes the logarithm of 0 and raises an error. An
+# error is an outcome too.
 
 
 # %%
@@ -151,8 +151,8 @@ def signs(outcome):
 draw_pieces(algorithm_5, {f"in: {QUERIES[0]}": QUERIES[0], f"out: {QUERIES[1]}": QUERIES[1]}, words=signs)
 
 # %% [markdown]
-# The piece in the middle has (⊥, ⊤) in one world and (⊤, ⊥) in the other one. In neither world does the other's
-# outcome have a piece at all, so the loss is infinite:
+# The piece in the middle has (⊥, ⊤) in one world and (⊤, ⊥) in the other one. Each of these
+# outcomes has no piece in the other world, so the loss is infinite:
 
 # %%
 broken = decide(algorithm_5, *QUERIES, Claim(EPSILON))
