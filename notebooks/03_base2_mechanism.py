@@ -68,7 +68,7 @@ TITLES = ["mechanism", "claimed ε", "loss ε", "δ at ε", "advantage", "allowe
 # Choose integers $x < 2^y$ and $z$, and let
 # $$\eta = -z \log_2 \frac{x}{2^y}, \qquad\text{so that}\qquad B = 2^{-\eta} = \left(\frac{x}{2^y}\right)^z.$$
 # Then $2^{-\eta u} = B^u = x^{zu}/2^{yzu}$ is an integer over a power of two for every whole $u \ge 0$: a *dyadic*
-# number, with finitely many binary digits. $\eta$ itself is irrational as a rule, but no program ever needs it.
+# number, with finitely many binary digits. $\eta$ itself is usually irrational, but no program needs it.
 
 # %%
 print(f"η = {ETA.bits:.6f} bits per unit of utility,  B = {ETA.base}")
@@ -78,14 +78,13 @@ for u in range(7):
 # %% [markdown]
 # ## Sampling without division
 #
-# To divide by the total $T$ would be to round. Instead (Algorithm 2 of the paper): let $2^k$ be the least power of
-# two with $2^k \ge T$; draw $p$ random bits as a point $s \in [0, 2^k)$; if $s \ge T$, throw it away and try again;
-# else return the outcome whose cell holds it. The cells are the exact weights, so each outcome has exactly its
-# probability.
+# A division by the total $T$ would round. Algorithm 2 of the paper avoids it. Let $2^k$ be the least power of two with
+# $2^k \ge T$. Draw $p$ random bits as a point $s \in [0, 2^k)$. If $s \ge T$, try again. Otherwise return the outcome
+# whose cell contains $s$. The cells are the exact weights, so each outcome has exactly its probability.
 #
 # Here are four outcomes, numbered 0 to 3, in two adjacent worlds with utilities $(0, 1, 1, 3)$ and $(0, 0, 0, 2)$.
-# Move the sliders: a small budget needs a $B$ near 1, which takes binary digits, and the second slider adds digits to
-# the fewest that will do. No budget and no digits need a division.
+# Move the sliders. A small budget needs a $B$ near 1, which has more binary digits. The second slider adds digits to
+# the fewest that are enough. A division is never needed.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 WORLDS = {"with Alice": np.array([0, 1, 1, 3]), "without": np.array([0, 0, 0, 2])}
@@ -114,17 +113,17 @@ def cells_of(epsilon, more_digits):
 explore(cells_of, epsilon=(0.6, [0.1, 0.25, 0.5, 0.6, 1, 1.4, 2, 3]), more_digits=(0, [0, 1, 2, 4, 8, 14]))
 
 # %% [markdown]
-# (Algorithm 4 of the paper calls "try again" an outcome ⊥ of weight $2^k - T$. Notes on the paper that are on the web
-# give this weight for its running sum, too. That sum is $2^k$: with the other, no point beyond $T$ has a cell.)
+# (Algorithm 4 of the paper treats "try again" as an outcome ⊥ of weight $2^k - T$. Notes on the paper on the web also
+# use this number as its running sum. The running sum must be $2^k$: otherwise no point beyond $T$ has a cell.)
 
 # %% [markdown]
 # ### Every bit string
 #
-# A sample could only suggest that the code is right. These examples are small enough to run the sampler on **every**
-# string of random bits: two tries' worth. Strings that are rejected twice remain unresolved, so that what comes out
-# are bounds, $\text{lower} \le \Pr \le \text{lower} + \text{unresolved}$. Every further try is like the first, so the
-# true law is that of a single try, given that it is accepted. With "try again" as one more outcome a single try is
-# always decided, and its law under that condition has the very fractions of the formula.
+# A sample can only suggest that the code is right. These examples are small, so we can run the sampler on **every**
+# string of random bits that is long enough for two tries. Strings that are rejected twice stay unresolved. So the
+# results are bounds, $\text{lower} \le \Pr \le \text{lower} + \text{unresolved}$. Every further try is like the first
+# one, so the true law is the law of a single try, given that it is accepted. If "try again" is one more outcome, a
+# single try is always decided, and under this condition its law has exactly the fractions of the formula.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 SUMS, bits_a_try = sums_of(ETA)
@@ -149,8 +148,8 @@ for name, sums in SUMS.items():
 # %% [markdown]
 # ### What the outcome does not say
 #
-# The *outcome* has the right law. But the two worlds throw points away at different rates: look at the hatched areas.
-# Who can count the random bits, or feel the time, sees the number of tries:
+# The *outcome* has the right law. But the two worlds reject points with different probabilities: look at the hatched
+# areas. An attacker who counts the random bits, or measures the time, learns the number of tries:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 panels = []
@@ -169,21 +168,21 @@ for minimum in (1, 2):
 picture(*panels, share=True)
 
 # %% [markdown]
-# After $t$ rejected tries the likelihood ratio is $(69/28)^t$, without bound: an infinite loss, through a side door.
-# The remedy in the paper is to make at least $K$ tries always, and keep the first that is accepted. Then the number
-# of tries depends on the data with probability at most $2^{-K}$. On the right, $K = 2$: all that is left to see is
-# the last pair of bars.
+# After $t$ rejected tries the likelihood ratio is $(69/28)^t$. It has no bound, so the loss is infinite: a side
+# channel. The paper's solution is to make at least $K$ tries always, and to keep the first accepted one. Then the
+# number of tries depends on the data with probability at most $2^{-K}$. On the right, $K = 2$: only the last pair of
+# bars differs.
 #
-# (The same notes print its loop, with $c$ tries made, as *while $s \ge T$ and $c < K$*. That ends with the first
-# accepted point, or after $K$ tries without one. It must go on while either holds: no point is accepted yet, *or*
-# $c < K$.)
+# (The same notes print this loop, with $c$ tries made, as *while $s \ge T$ and $c < K$*. It ends with the first
+# accepted point, or after $K$ tries without one. The right condition is: while no point is accepted yet, *or* $c <
+# K$.)
 
 # %% [markdown]
-# ## How exact, and at what price
+# ## How many digits it needs
 
 # %% [markdown]
-# The digits of a weight grow with $u$, by at most $z\,b_x$ bits a step ($b_x$ the bits of $x$). A float has 53 bits,
-# and from some power on it rounds:
+# The digits of a weight grow with $u$, by at most $z\,b_x$ bits for each step ($b_x$ is the number of bits of $x$). A
+# float has 53 bits, so from some power on it rounds:
 
 # %%
 first = next(u for u in range(1, 1000) if Fraction(float(ETA.base) ** u) != ETA.base**u)
@@ -192,9 +191,9 @@ print(f"in binary64, B^{first} is the first power that is not exact")
 # %% [markdown]
 # ### Nats and bits: from ε to η
 #
-# A budget is stated as $\varepsilon$; the mechanism needs $x, y, z$. Each unit of utility may cost $\eta\ln 2 \le
+# A budget is given as $\varepsilon$, and the mechanism needs $x, y, z$. Each unit of utility may cost $\eta\ln 2 \le
 # \varepsilon/(2\Delta)$, that is $B \ge e^{-\varepsilon/(2\Delta)}$. So $x$ is that number rounded **up** to $y$
-# binary digits: it never overspends the budget. The more digits, the less is wasted.
+# binary digits, and the mechanism never overspends the budget. With more digits it wastes less of it.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 print(f"{'y':>4} {'x':>12} {'promised 2Δη ln 2':>20} {'of the budget unused':>22}")
@@ -206,9 +205,9 @@ for resolution in (3, 4, 8, 16, 32):
 # %% [markdown]
 # ### Exact or not at all
 #
-# The arithmetic is MPFR at a working precision of $p$ bits, with a *trap*: an operation whose result does not fit
-# does not round, it raises. There is no silent error left to exploit. (An error would be an outcome as well, and
-# could leak. So $p$ is fixed beforehand, from public values only, large enough for every possible data.)
+# The program computes with MPFR at a working precision of $p$ bits, with a *trap*: if a result does not fit, the
+# operation raises an error instead of rounding. So no rounding error stays unnoticed. (An error is an outcome too, and
+# could leak. So $p$ is fixed beforehand, from public values only, and is large enough for all possible data.)
 
 # %%
 powers = np.arange(12)
@@ -220,12 +219,12 @@ for precision in (16, 24):
         print(f"p = {precision}: InexactError: {error}")
 
 # %% [markdown]
-# How many bits are enough? The mechanism adds weights and draws from their sum. There are two answers:
+# How many bits are enough? The mechanism adds weights and draws from their sum. There are two ways to choose $p$:
 #
-# - **theoretical**, a formula: with utilities in $[0, u_{\max}]$ and at most $o_{\max}$ outcomes,
+# - **theoretical**, by a formula: with utilities in $[0, u_{\max}]$ and at most $o_{\max}$ outcomes,
 #   $p = (u_{\max} + 1)\cdot z\,(y + b_x) + o_{\max}$;
-# - **empirical**, a trial: double $p$ until the worst hypothetical sums pass with the trap set. No data are involved,
-#   only their public bounds.
+# - **empirical**, by trial: double $p$ until the largest possible sums raise no error. This uses only public bounds,
+#   no data.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 u_max = np.unique(np.geomspace(1, 600, 60).astype(int))
@@ -241,10 +240,11 @@ picture(Panel(curves=curves, notes={(50, 53): "binary64: 53 bits"}, log="xy", ti
 # %% [markdown]
 # ## Utilities that are not whole
 #
-# $2^{-\eta u}$ is dyadic for whole $u$ only. A real utility is rounded at random: up with probability $u - \lfloor
-# u\rfloor$, else down, so that it is right on average. For each fixed outcome of these coins two utilities at most 1
-# apart become integers at most 1 apart, so the claim stays the same. What changes is accuracy: every probability is
-# within a factor of $2^{\pm 2\eta}$ of the unrounded one. The exact law is the mixture over all roundings:
+# $2^{-\eta u}$ is dyadic for whole $u$ only. The program rounds a real utility at random: up with probability $u -
+# \lfloor u\rfloor$, else down, so that it is right on average. For each fixed outcome of these coins, two utilities at
+# most 1 apart become integers at most 1 apart, so the claim stays the same. Only the accuracy changes: every
+# probability is within a factor of $2^{\pm 2\eta}$ of the unrounded one. The exact law is the mixture over all
+# roundings:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 steep, real = Eta(1, 2, 1), np.array([0.5, 1.0, 1.5, 2.25])
@@ -264,8 +264,9 @@ print(f"allowed: between {2 ** (-2 * steep.bits):g} and {2 ** (2 * steep.bits):g
 # %% [markdown]
 # ## The attacks
 #
-# Zero rounding, truncated addition and rounded addition, each against the naive float mechanism and against base 2.
-# The laws decide: both are known exactly, and compared as rational numbers. The draws are there for the eye.
+# We run zero rounding, truncated addition and rounded addition, each against the naive float mechanism and against
+# base 2. Both laws are known exactly, and the program compares them as rational numbers. The draws only illustrate
+# them.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 FORCED = {np.float64: 37.0, np.float32: 17.0, np.float16: 8.0}[FLOAT_TYPE]  # where truncated addition is easy to see
@@ -284,9 +285,9 @@ display(Markdown(to_markdown([row for pair in rows for row in pair], ["attack", 
 display(*(side_by_side(pair, title=pair[0].attack.split("@")[0]) for pair in rows))
 
 # %% [markdown]
-# On the left, with Alice (blue) only outcome 0 is left, a single point. On the right, every outcome that one world can
-# reach the other can reach too. How much privacy is lost is the subject of the next figure: the $\delta$ that
-# $(\varepsilon, \delta)$ privacy would have to admit for this pair, at each $\varepsilon$.
+# On the left, with Alice (blue) only outcome 0 is possible, a single point. On the right, both worlds can reach the
+# same outcomes. The next figure shows how much privacy is lost: the $\delta$ that an $(\varepsilon, \delta)$ claim
+# needs for this pair, at each $\varepsilon$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 panels = []
@@ -301,12 +302,11 @@ for naive, twin in rows:
 picture(*panels, size=(13, 4.2), share=True)
 
 # %% [markdown]
-# The black curve reaches 0 before the claim, in all three. The orange one never comes down: no $\varepsilon$, however
-# large, covers an impossible outcome.
+# In all three panels the black curve reaches 0 before the claim. The dashed grey curve never reaches 0: no
+# $\varepsilon$ covers an impossible outcome.
 #
-# HOLDS speaks of these three pairs of worlds. That it holds for *every* pair is a theorem, and the theorem is about
-# this program, because the program's probabilities are the theorem's probabilities. That was the point of being
-# exact.
+# HOLDS is about these three pairs of worlds. A theorem says that *every* pair holds. The theorem is about this
+# program, because the program has exactly the probabilities of the theorem. This is why it must be exact.
 
 # %% [markdown]
 # ## Exercises
@@ -314,16 +314,17 @@ picture(*panels, size=(13, 4.2), share=True)
 # **1.** The simplest rate is $B = \frac12$, `Eta(1, 1, 1)`. What does a selection at this rate promise ($\Delta =
 # 1$)? For $\varepsilon = 0.5$, how many binary digits $y$ must $B = x/2^y$ have to waste less than 1 % of the budget?
 #
-# **2.** Someone saves bits, and gives each try of Algorithm 2 two bits fewer than it needs. The sampler notices when
-# its bits leave more than one outcome possible, and raises. How often, in each of the two small worlds? Is that
-# private?
+# **2.** Somebody wants to save bits and gives each try of Algorithm 2 two bits fewer than it needs. If the bits leave
+# more than one outcome possible, the sampler raises an error. How often does it, in each of the two small worlds? Is
+# that private?
 
 # %% [markdown]
 # <details><summary><b>Solution 1</b></summary>
 #
-# $\eta = 1$ promises $2\ln 2 = 1.386$ nats: an outcome with one complaint fewer is twice as likely, and both ends of
-# the ratio can move. For $\varepsilon = 0.5$ we need the least $x$ with $x/2^y \ge e^{-1/4} = 0.7788$. Nine digits,
-# $B = 399/512$, waste 0.25 %; eight waste 1.3 %, because $200/256 = 25/32$ is no better than what five digits had.
+# $\eta = 1$ promises $2\ln 2 = 1.386$ nats: an outcome with one complaint fewer is twice as likely, and one person can
+# change both outcomes of a ratio. For $\varepsilon = 0.5$ we need the least $x$ with $x/2^y \ge e^{-1/4} = 0.7788$.
+# Nine digits, $B = 399/512$, waste 0.25 %; eight waste 1.3 %, because $200/256 = 25/32$ is no better than what five
+# digits had.
 #
 # ```python
 # print(f"Eta(1, 1, 1): ε = {selection_claim(Eta(1, 1, 1)).epsilon:.4f}")
@@ -338,10 +339,9 @@ picture(*panels, size=(13, 4.2), share=True)
 # <details><summary><b>Solution 2</b></summary>
 #
 # With 6 bits instead of 8 the unit is $4/2^6 = 1/16$. With Alice the total is $187/64 = 46.75/16$: the point $s =
-# 46/16$ is accepted, but its next unfinished bits might still lie beyond the total, and the sampler refuses. Without
-# her all sums are whole sixteenths and it never refuses. So a single refusal proves that Alice is there: infinite
-# loss. It is the "repair" of the first notebook once more. Enough bits must be a matter of public bounds, never of
-# luck.
+# 46/16$ is accepted, but with further bits it might lie beyond the total, so the sampler raises an error. Without her
+# all sums are whole sixteenths, and it never does. So one error proves that Alice is there, and the loss is infinite.
+# This is the "refuse" repair of notebook 01 again. The number of bits must follow from public bounds.
 #
 # ```python
 # for name, sums in SUMS.items():

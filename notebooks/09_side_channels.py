@@ -13,19 +13,20 @@
 # %% [markdown]
 # # Side channels
 #
-# **Claim.** A mechanism may be private to the last bit of its *outcome*, and tell everything by how long it took, how
-# many random bits it used, or how often it tried.
+# **Claim.** A mechanism can be private to the last bit of its *outcome*, and still reveal everything by its running
+# time, its number of random bits, or its number of tries.
 #
 # **Mechanism.** Ilvento's selection draws a candidate and tries again when it is rejected. Put the claim to the pair
-# (outcome, tries), and the exact law of the pair decides. Time cannot be counted, only measured.
+# (outcome, tries), and the exact law of the pair decides. Time can only be measured.
 #
-# **You will see** tries that prove the world, bits that do, noise that a loop gives away, and what a clock can show
-# and cannot. **To present: 12 minutes.**
+# **You will see** tries that prove the world, bits that do, noise that a loop reveals, and what a clock can and cannot
+# show. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me
 #
-# The times below are those of the machine that ran this last, and other each time; everything else is exact.
+# The times below were measured on the machine that ran this notebook last, and differ in every run. Everything else is
+# exact.
 
 # %%
 SEED = 1  # governs draws, and the order of measurements
@@ -71,14 +72,13 @@ def bars(law_in, law_out, labels, values, **words):
 
 
 # %% [markdown]
-# **The question.** A claim of $\varepsilon$-differential privacy is about *outcomes*. Who waits for the outcome sees
-# more. Put the claim to the pair (outcome, what was seen) and ask again: is
+# **The question.** A claim of $\varepsilon$-differential privacy is about *outcomes*. An attacker who waits for the
+# outcome sees more. Apply the claim to the pair (outcome, what was seen). Is
 # $$\Pr_{\text{in}}[E] \le e^{\varepsilon}\,\Pr_{\text{out}}[E]$$
 # for every event $E$ about the *pair*?
 #
-# **Two kinds of channel.** Tries, bits and passes of a loop can be *counted*, and then there is nothing to measure:
-# the law of the pair is computed, as that of outcomes was. Time can only be *measured*, on a machine that does other
-# things, too.
+# **Two kinds of channel.** Tries, bits and passes of a loop can be *counted*. Then we can compute the law of the pair,
+# like the law of outcomes. Time can only be *measured*, on a machine that also does other things.
 
 # %% [markdown]
 # ## 1. Tries
@@ -88,7 +88,7 @@ def bars(law_in, law_out, labels, values, **words):
 #
 # Her Figure 9: 256 outcomes, $\eta = 1$. With Alice all utilities are 1, so $T = 256/2 = 128$, a power of two, and no
 # candidate is ever rejected. Without her one utility is 0: $T = 128.5$, candidates come from $[0, 256)$, and each is
-# accepted with probability $p = 257/512$. Outcomes tell hardly anything. Tries?
+# accepted with probability $p = 257/512$. The outcomes reveal almost nothing. What do the tries reveal?
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -129,11 +129,11 @@ print(f"advantage of whoever counts tries: {advantage} = {float(advantage):.4f}"
 print(f"the claim, ε = {claim.epsilon:.4f}, would allow {claim.advantage_allowed:.4f}; but the loss is {found.epsilon}")
 
 # %% [markdown]
-# A second try is *proof* that Alice is not there, and no budget covers a proof. The verdict is not about the size of
-# the advantage.
+# A second try *proves* that Alice is not there, and no budget covers a proof. The size of the advantage does not
+# matter for the verdict.
 #
-# **It does not take a large budget.** Two outcomes, utilities $(m, m)$ or $(m-1, m)$, and $m$ chosen so that $2B^m$
-# lies just below 1. Then one total is just below a power of two, and the other just above it:
+# **A small budget does not help.** Take two outcomes with utilities $(m, m)$ or $(m-1, m)$, and choose $m$ so that
+# $2B^m$ lies just below 1. Then one total is just below a power of two, and the other just above it:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 tiny = Eta((1 << 15) - 1, 15, 1)
@@ -151,9 +151,9 @@ assert 0.49998 < rejected[1] - rejected[0] < 0.5
 # ## 2. At least $k$ tries
 #
 # The repair (Proposition 3.8): always make $k$ tries, keep the first candidate that was accepted. The count tells
-# something only when all $k$ were rejected, with probability $(1-p)^k$: below 0.001 from $k = 10$ on. It is paid for
-# with time. Left: the channel that can be counted, exactly. Right: the same draws under a clock (the processor's,
-# medians and quartiles), which is what Figure 9 shows.
+# something only if all $k$ were rejected, with probability $(1-p)^k$: below 0.001 from $k = 10$ on. It costs time.
+# Left: the advantage of an attacker who counts, exactly. Right: the processor time of the same draws (medians and
+# quartiles), as in Figure 9.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 plan = curves.PLANS[-1]
@@ -164,15 +164,15 @@ assert curves.tries_advantage(10) < Fraction(1, 1000) < curves.tries_advantage(9
 Image(figures.to_png(measured))
 
 # %% [markdown]
-# The right side would have needed many measurements to say what the left side proves. That is why this project counts
-# what can be counted. The other repair is a sampler **without rejection**: `exponential-exact` takes one word and
-# decides, and needs another with probability below $256 \cdot 2^{-64}$, whatever the data.
+# The right side needs many measurements to show what the left side proves. So count what can be counted. Another
+# repair is a sampler **without rejection**: `exponential-exact` decides with one word, and needs another one with
+# probability below $256 \cdot 2^{-64}$, for all data.
 #
 # ## 3. Bits
 #
-# Algorithm 4 draws one bit at a time and stops as soon as one outcome is left: it saves bits, and tells how
-# concentrated the weights are. Two worlds of the *same* total weight, walked through every string of bits, on the code
-# as it is:
+# Algorithm 4 draws one bit at a time and stops as soon as only one outcome is possible. It saves bits, and the number
+# of bits reveals how concentrated the weights are. Here are two worlds of the *same* total weight. The code runs on
+# every string of bits:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 FLAT, STEEP, ETA = np.array([1, 1, 1, 1]), np.array([0, 1, 2, 2]), Eta(1, 1, 1)
@@ -199,13 +199,13 @@ for sampler in ("bit-by-bit", "all-bits"):
 picture(*panels, size=(13, 4), share=True)
 
 # %% [markdown]
-# Taking all bits at once costs more randomness, and says nothing.
+# Taking all bits at once needs more random bits, and their number reveals nothing.
 #
-# ## 4. Trials that give the noise away
+# ## 4. Trials that reveal the noise
 #
-# Noise by the textbook: count coin tosses until one fails. That many is the magnitude of the noise, and then comes a
-# sign. Whoever counts the passes of that loop (a clock does, roughly) subtracts: from the output $o$ and $s$ passes,
-# the true value is $o - (s-1)\gamma$ or $o + (s-1)\gamma$ (Jin et al. 2021).
+# A textbook makes noise like this: toss coins until one fails. The number of tosses is the magnitude of the noise, and
+# one more coin is its sign. An attacker who counts the passes of this loop (a clock does, roughly) subtracts. With the
+# output $o$ and $s$ passes, the true value is $o - (s-1)\gamma$ or $o + (s-1)\gamma$ (Jin et al. 2021).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 counting = geometric_trials()
@@ -228,17 +228,17 @@ for name in ("laplace-textbook", "laplace-fixed-work"):
 picture(*panels, size=(13, 4.4))
 
 # %% [markdown]
-# Each world has its own V, and a point on one of them names the world. (Points above a V are draws of $-0$, which is
-# drawn anew.) At $\varepsilon = 0.1$ the outputs alone would tell next to nothing. On the right the same noise with
-# **fixed work**: always the same number of trials, however early they fail, and a probability of failure that is
-# bounded, and part of the claim.
+# Each world has its own V, and a point on a V proves the world. (Points above a V are draws of $-0$, which the program
+# draws again.) At $\varepsilon = 0.1$ the outputs alone reveal almost nothing. On the right is the same noise with
+# **fixed work**: the number of trials is always the same. The claim includes the bounded probability that they are too
+# few.
 #
 # ## 5. Time
 #
-# A processor may take longer over some *numbers*. Floats below $2^{-1022}$ are *subnormal*, and many processors hand
-# them to a slow path (Andrysco et al. 2015). Naive weights for 100,000 outcomes, $\varepsilon = 1$: all utilities
-# 1416, so that every weight is $e^{-708}$, a normal float; or all 1417, $e^{-708.5}$, a subnormal one. The law of
-# outcomes is uniform in both worlds.
+# A processor may need more time for some *numbers*. Floats below $2^{-1022}$ are *subnormal*, and many processors
+# handle them slowly (Andrysco et al. 2015). Take naive weights for 100,000 outcomes at $\varepsilon = 1$. In one world
+# all utilities are 1416, so every weight is $e^{-708}$, a normal float. In the other all are 1417, so every weight is
+# $e^{-708.5}$, a subnormal float. The law of outcomes is uniform in both worlds.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 subnormal = subnormal_time()
@@ -258,12 +258,12 @@ side_by_side(rows, "100,000 outcomes, all of one utility")
 Markdown(to_markdown(rows))
 
 # %% [markdown]
-# Where the first ratio is near 1, this processor is not slow on subnormals. Where it is far above 1, **one** draw
-# tells the worlds apart: better than the claim would allow, had it been made for the pair (outcome, time).
+# If the first ratio is near 1, this processor is not slow on subnormal floats. If it is far above 1, **one** draw
+# tells the worlds apart, better than a claim for the pair (outcome, time) would allow.
 #
-# **How a clock can be made to lie.** Here is equal code on a machine where every other call takes longer, because of
-# what the one before left in the caches. Measured in turn, in, out, in, out, it looks like a leak. The order is
-# therefore ours: a coin for each measurement.
+# **How a clock can mislead.** Here is equal code on a machine where every second call takes longer, because of what
+# the call before left in the caches. If we measure in turn, in, out, in, out, this looks like a leak. So we toss a
+# coin for the world of each measurement.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -297,14 +297,14 @@ for order, coins in (("in turn", InTurn()), ("by coins", seeded_bits(SEED))):
     assert shown.detected is (order == "in turn")
 
 # %% [markdown]
-# Coins of ours make one statement exact, whatever the machine does: *if the data do not matter, then of two
-# measurements in a row with different worlds, which of them is `in` is again a fair coin*. So the number of pairs in
-# which `in` was slower is binomial. Times may drift, remember, come in bursts: the test does not care. (Welch's t,
-# which `dudect` made the custom, takes measurements for independent; it is shown beside, and no verdict rests on it.)
+# With our own coins one statement is exact, whatever the machine does: *if the data do not matter, then among two
+# measurements in a row with different worlds, a fair coin decides which one is `in`*. So the number of pairs in which
+# `in` was slower is binomial. The test stays right if times drift, depend on each other, or come in bursts. (Welch's
+# t, which `dudect` uses, assumes independent measurements. A report shows it, and no verdict depends on it.)
 #
 # ## 6. What a clock can show, and what it cannot
 #
-# Figure 9's two worlds once more, now with a clock:
+# Here are the two worlds of Figure 9 again, now with a clock:
 
 # %%
 rows = [
@@ -316,38 +316,39 @@ display(Markdown(to_markdown(rows, ["mechanism", "time in/out", "worlds differ",
 # %% [markdown]
 # Read a row from the left.
 #
-# - **time in/out** is the ratio of the medians, within 95 %.
-# - **worlds differ** is no verdict. A difference that the claim allows is not a violation, and sound mechanisms may
-#   differ by that much.
-# - **needed**: how many measurements an attacker needs to see the difference, being wrong once in twenty. "over
-#   1,000": so few do not suffice, and whether any number does was not seen.
+# - **time in/out** is the ratio of the medians, with its interval at 95 %.
+# - **worlds differ** is no verdict. If the claim allows a difference, it is not a violation, and sound mechanisms may
+#   differ.
+# - **needed** is how many measurements an attacker needs to see the difference with an error of one in twenty. "over
+#   1,000" means that 1,000 are too few, and that it is unknown whether any number is enough.
 #
-# **No row has a verdict.** A bet against the claim asks whether some threshold on the time is too likely in one world,
-# and it is fair whatever timings depend on. But it is won in one run and lost in the next: that depends on how long
-# one measures, and on what else the machine does. What repeats is what can be counted: the tries of section 1.
+# **No row has a verdict.** A bet against the claim asks whether some threshold on the time is too likely in one world.
+# The bet is fair whatever the times depend on. But it may win in one run of the notebook and lose in the next,
+# depending on how long we measure and what else the machine does. The results that repeat are those that can be
+# counted: the tries of section 1.
 #
-# And what no row says: that nothing leaks. A network adds noise, and patience removes it; a cache, a branch predictor,
-# a power line are other clocks. Ten tries hide the *count*; the comparisons, the weights and their sums still take
-# what they take. The way out is work that does not depend on the data, and a channel that can be counted to prove it
-# on.
+# **No row says that nothing leaks.** A network adds noise, but more measurements remove it. A cache, a branch
+# predictor or a power line can serve as a clock too. Ten tries hide the *number* of tries. The comparisons, the
+# weights and their sums still take time that may depend on the data. The solution is work that does not depend on the
+# data, and a channel that can be counted, so that this can be proved.
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** How many tries, at least, until Figure 9's count tells less than $2^{-40}$? What about the two outcomes at
-# $\varepsilon = 6.1 \cdot 10^{-5}$?
+# **1.** How many tries must the mechanism make at least, so that counting them in Figure 9 has an advantage below
+# $2^{-40}$? And with the two outcomes at $\varepsilon = 6.1 \cdot 10^{-5}$?
 #
-# **2.** A draw takes 30 µs, a leak makes it 30.1 µs in one world, and the machine's noise has a standard deviation of
-# 1 µs. In what share of pairs is the leaking world slower? How many measurements does the attacker need?
+# **2.** A draw takes 30 µs in one world and 30.1 µs in the other, and the machine's noise has a standard deviation of
+# 1 µs. In what share of pairs is the second world slower? How many measurements does the attacker need?
 
 # %% [markdown]
 # <details><summary><b>Solutions</b></summary>
 #
-# 1: $(255/512)^k < 2^{-40}$ from $k = 40$ on: the chance of rejection is just below one half, and so it is with two
-# outcomes, at any budget. It is never above: $T > 2^{k-1}$.
+# 1: $(255/512)^k < 2^{-40}$ from $k = 40$ on. The probability of a rejection is just below one half, and with two
+# outcomes it is too, at any budget. It is never larger, because $T > 2^{k-1}$.
 #
-# 2: the difference of two times has mean 0.1 and standard deviation $\sqrt 2$, so the share is $\Phi(0.1/\sqrt2)$. For
-# an attacker with a second to spare that is nothing.
+# 2: The difference of two times has mean 0.1 and standard deviation $\sqrt 2$, so the share is $\Phi(0.1/\sqrt2)$. The
+# attacker needs less than a second.
 #
 # ```python
 # from subnormal.audit.statistics.paired_times import signs_needed
