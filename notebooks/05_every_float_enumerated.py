@@ -14,14 +14,14 @@
 # # Every float, enumerated
 #
 # **Claim.** The textbook's Laplace noise in floats breaks its claim at every $\varepsilon$. Some outputs are possible
-# for one count only, so they prove this count. With 24 random bits most outputs do, at $\varepsilon = 1$ and at 0.01.
-# More random bits make such outputs rarer, and the loss stays infinite.
+# for one count only, so they prove it. With 24 random bits most outputs do, at $\varepsilon = 1$ and at 0.01. More
+# random bits make them rarer, and the loss stays infinite.
 #
 # **Mechanism.** One person changes a count $f$ by at most 1. The mechanism adds noise of scale
 # $\lambda = 1/\varepsilon$, made from a random sign and a uniform number: $f + S\cdot\lambda\,|\ln U|$.
 #
 # **You will see** the floats that noise reaches from $f = 0$ and from $f = 1$, all $2^{25}$ strings of bits counted,
-# and what the exact laws say of three mechanisms. **To present: 12 minutes**, up to "δ(ε)"; the rest is for reading.
+# and what the exact laws say of three mechanisms. **To present: 12 minutes**, up to "δ(ε)".
 
 # %% [markdown]
 # ## Change me

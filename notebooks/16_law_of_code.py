@@ -13,8 +13,8 @@
 # %% [markdown]
 # # The law of your own code: an interval that splits
 #
-# **Claim.** A program can compute what a Python function returns, and how likely, from the function as it is. It draws
-# no sample, so it *proves* that a claim is broken, even if the event is rare.
+# **Claim.** A program can compute the law of a Python function from its unchanged code. It draws no sample, so it
+# *proves* that a claim is broken, even if the event is rare.
 #
 # **Mechanism.** `random.random()` returns $k \cdot 2^{-53}$ with $k$ uniform on $0, \ldots, 2^{53}-1$. A comparison is
 # true on one side of some $k$ and false on the other. So the code cuts the interval of all $k$ into pieces, and the
