@@ -125,7 +125,7 @@ found = exact.compare(*pairs, claim)
 advantage = tries[0].probability(1)[0] - tries[1].probability(1)[0]
 assert advantage == Fraction(255, 512) == curves.tries_advantage(1)
 assert found.verdict is Verdict.VIOLATED
-print(f"advantage of whoever counts tries: {advantage} = {float(advantage):.4f}")
+print(f"advantage of an attacker who counts tries: {advantage} = {float(advantage):.4f}")
 print(f"the claim, ε = {claim.epsilon:.4f}, would allow {claim.advantage_allowed:.4f}; but the loss is {found.epsilon}")
 
 # %% [markdown]
@@ -144,7 +144,7 @@ assert 1 < totals[1] < 2
 rejected = [1 - total / 2**power for total, power in zip(totals, (0, 1), strict=True)]
 print(f"ε = 2η·ln 2 = {2 * tiny.nats:.2g}: outcomes tell at most {math.tanh(tiny.nats):.1e}")
 print(f"rejected with probability {float(rejected[0]):.6f} or {float(rejected[1]):.6f}")
-print(f"advantage of whoever counts tries: {float(rejected[1] - rejected[0]):.5f}")
+print(f"advantage of an attacker who counts tries: {float(rejected[1] - rejected[0]):.5f}")
 assert 0.49998 < rejected[1] - rejected[0] < 0.5
 
 # %% [markdown]
