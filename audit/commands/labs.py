@@ -48,7 +48,8 @@ def fetch(folder: Path, teacher: bool) -> None:
 def grade(arguments: tuple[str, ...]) -> None:
     """Grade a folder of submissions; `labs grade --help` has the options."""
     code = subprocess.run([sys.executable, str(_labs()), "grade", *arguments]).returncode
-    raise SystemExit(code)
+    if code:
+        raise SystemExit(code)
 
 
 def hand_out(folder: Path, *, everything: bool = False) -> None:

@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_grade_has_the_options_and_the_exit_code_of_the_grading(tmp_path: Path) -> None:
     shown = run([sys.executable, "-m", "subnormal.audit", "labs", "grade", "--help"], cwd=tmp_path)
-    assert "--gradebook" in shown.stdout, shown.stderr
+    assert (shown.returncode, "--gradebook" in shown.stdout, shown.stderr) == (0, True, "")
     shown = run([sys.executable, "-m", "subnormal.audit", "labs", "grade", tmp_path], cwd=tmp_path)
     assert (shown.returncode, "no lab in" in shown.stderr) == (2, True), shown.stderr
 
