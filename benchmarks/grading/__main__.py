@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-LABS_FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "labs"
+LABS_FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "labs"
 sys.path.insert(0, str(LABS_FOLDER))  # of the graders
 
 from grader.marks import LABS

@@ -1,0 +1,1 @@
+"""The time that the grading of a class takes."""
