@@ -31,6 +31,7 @@ LEAST_TIMED = 2e-3  # seconds: faster draws are timed many at a time, so that re
 LEAST_TICK = 1e-6  # seconds: no clock is trusted below
 QUICK_ROUNDS = 5
 CLOSE = 1.1  # the largest factor between a time and a power law that it follows
+GROWN = 2.0  # the least factor between the times of a curve that follows one
 
 Call = Callable[[], object]
 
@@ -48,10 +49,11 @@ class Series:
 
     @property
     def growth(self) -> str:
-        """The power law of the larger sizes, "" where the times follow none: fewer than three, or one far from it."""
+        """The power law of the larger sizes; "" for two sizes, times far from a law, or times that hardly grow."""
         x, y = _larger(self.sizes, self.median)
         close = np.abs(y - y.mean() - self.exponent * x) < log(CLOSE)
-        return f"$n^{{{self.exponent:z.2f}}}$" if len(x) >= 3 and close.all() else ""
+        grown = np.ptp(y) > log(GROWN)
+        return f"$n^{{{self.exponent:z.2f}}}$" if len(x) >= 3 and close.all() and grown else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from subnormal.plots import Figure, Panel, picture
 
 PAPER_ETA = Eta(1, 2, 1)  # two bits a unit
 GRIDS = range(-2, -7, -1)  # the granularities γ = 2^grid, from 1/4 to 1/64
-LOOKS = ("black line", "in line", "out line", "claim line", "exact line")  # one for each of the grids
+LOOKS = ("black line", "exact line", "claim line", "grey line", "pale line")  # one for each of the grids
 DRAWS = 100_000  # of each mechanism in Figure 8
 SEED = 1
 
@@ -81,7 +81,7 @@ def band(noise: Noise, unit: float = 1.0) -> Panel:
     unrounded = np.array([low for low, _ in proved.unrounded], dtype=float) / unit
     return Panel(
         curves={
-            "$L_i$ to $L_i + A$": (at, (lower, lower + width), "in band"),
+            "$L_i$ to $L_i + A$": (at, (lower, lower + width), "exact band"),
             "unrounded": (at, unrounded, "black line"),
         },
         title=f"γ = $2^{{{noise.grid}}}$, {len(at):,} outcomes, {titled(noise.rate)}",
@@ -118,7 +118,7 @@ def distributions(noise: Noise, both: Sequence[NDArray[np.int64]]) -> tuple[Pane
     """Return the panels of Figure 8: frequencies and distribution functions of two samples, that of base 2 first."""
     frequency, cumulated, at = {}, {}, noise.outcomes
     names = ("base 2, rounded at random", "naive, clamped, on the grid")
-    for seen, colour, form, label in zip(both, ("in", "out"), ("stairs", "dashed stairs"), names, strict=True):
+    for seen, colour, form, label in zip(both, ("exact", "black"), ("stairs", "dashed stairs"), names, strict=True):
         frequency[f"_{label}"] = at, seen / seen.sum(), f"{colour} points"
         cumulated[label] = at, np.cumsum(seen) / seen.sum(), f"{colour} {form}"
     near = (noise.value - 3, noise.value + 3)

@@ -60,6 +60,7 @@ def test_one_size_is_no_power_law(at: tuple[int, ...]) -> None:
         ((9, 9, 1, 2, 4), "$n^{1.00}$"),
         ((9, 9, 1, 2.2, 4), "$n^{1.00}$"),
         ((9, 9, 1, 1, 4), ""),  # flat, and then a jump
+        ((9, 9, 1, 1.2, 1.44), ""),  # hardly a growth: the start of a bend
         ((1, 2, 4), ""),  # of two larger sizes, through which every law goes
     ],
 )

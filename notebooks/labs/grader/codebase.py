@@ -109,7 +109,7 @@ def _bounds(draw: Random) -> list[tuple[int, int]]:
 def _mistaken(bounds: tuple[int, int]) -> str:
     if bounds[0] < 0:
         return "Numbers may be negative. Which end of the interval lies further from 0?"
-    return "A patient who comes adds a weight, and removes none. Compare the sum without any patient, and with one."
+    return "A new patient adds a weight and removes none. Compare the sum without any patient and the sum with one."
 
 
 def _worst(bounds: tuple[int, int], added: list[float]) -> ExactEvidence:
@@ -139,7 +139,7 @@ def _require_clipped(clip: Callable[..., Any], bounds: tuple[int, int], draw: Ra
     for weight in [*(weight for weight in weights if weight not in inside), INFINITE, -INFINITE, MISSING]:
         if abs(_sum_with(clip, weight, bounds)) > max(-low, high):
             message = f"The weight {weight!r} moves the sum further than any weight within {list(bounds)}."
-            raise AnswerError(message, "What comes out must lie within the bounds, or be 0, for every float.")
+            raise AnswerError(message, "The result must lie within the bounds, or be 0, for every float.")
 
 
 def _weights_about(low: float, high: float, draw: Random) -> list[float]:

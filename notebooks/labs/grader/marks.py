@@ -79,7 +79,9 @@ class Part:
             hint = "Call your function by hand on one small input, and read the traceback."
             return Marks(0, f"Your code raised {error}", hint)
         except Exception as error:
-            return Marks(0, f"Your answer has not the right form: {type(error).__name__}: {error}", "Look at its type.")
+            return Marks(
+                0, f"Your answer does not have the right form: {type(error).__name__}: {error}", "Look at its type."
+            )
 
     def __call__(self, *answers: Any) -> int:
         """Print the marks of an answer, and return the points, which nbgrader reads from the cell's output."""

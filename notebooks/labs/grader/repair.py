@@ -44,7 +44,7 @@ def part_1(noise: Any) -> Marks:
     lost = [at for at in (_impossible(law, moved), _impossible(moved, law)) if at is not None]
     if lost:
         message = f"The outcome {lost[0]} is possible for one value, and impossible for the next."
-        hint = "Noise with a largest value ends one step further for the neighbour. Every integer must be possible."
+        hint = "If the noise has a largest value, the neighbour's outcomes end one step later. Every integer must be possible."
         return Marks(0, message, hint)
     if found.verdict is Verdict.UNRESOLVED:
         message = f"Strings of {DEPTH} bits leave a probability of {float(law.rest):.2g} undecided."
@@ -53,7 +53,7 @@ def part_1(noise: Any) -> Marks:
     return Marks(
         1,
         message,
-        "From z to z + 1 the probability may fall or rise by half, at 0 too: does 0 come in two ways, as +0 and -0?",
+        "From z to z + 1 the probability may halve or double, at 0 too. Does 0 come in two ways, as +0 and -0?",
     )
 
 
@@ -108,5 +108,5 @@ def part_3(release: Any) -> Marks:
         outside = next((atom for atom in least if not LOWER <= atom <= UPPER), outside)
     if outside is not None:
         message = f"The outcome {outside} lies outside {LOWER} to {UPPER}."
-        return Marks(2, message, "Clamping the outcome costs no privacy: it is computed from what is released anyway.")
+        return Marks(2, message, "Clamping the outcome costs no privacy: it uses nothing but the outcome.")
     return Marks(3, f"The outcome is at most 1 off with probability {float(NEAR_ENOUGH):g} or more, for every value.")
