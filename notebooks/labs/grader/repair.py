@@ -44,7 +44,7 @@ def part_1(noise: Any) -> Marks:
     lost = [at for at in (_impossible(law, moved), _impossible(moved, law)) if at is not None]
     if lost:
         message = f"The outcome {lost[0]} is possible for one value, and impossible for the next."
-        hint = "If the noise has a largest value, the neighbour's outcomes end one step later. Every integer must be possible."
+        hint = "Noise with a largest value ends one step later for the neighbour. Every integer must be possible."
         return Marks(0, message, hint)
     if found.verdict is Verdict.UNRESOLVED:
         message = f"Strings of {DEPTH} bits leave a probability of {float(law.rest):.2g} undecided."
