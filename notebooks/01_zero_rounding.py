@@ -25,7 +25,7 @@
 # %% [markdown]
 # ## Change me
 #
-# Everything below follows from this cell. (The numbers in the text are those of the values given here.)
+# Everything below depends on this cell. (The numbers in the text are for the values given here.)
 
 # %%
 import numpy as np

@@ -59,7 +59,7 @@ from benchmarks.figures import curves, figures
 # |---|---|---|---|
 # | naive float64 | floats, rounded | 53 | broken (notebooks 01, 02) |
 # | base 2 | every digit of every weight | as many as the weights have digits | exact |
-# | exact | floats with *proved* errors; integers when they cannot tell | 64, hardly ever more | exact, the same |
+# | exact | floats with *proved* errors; integers when they cannot tell | 64, rarely more | exact, the same |
 
 # %% [markdown]
 # ## Why exactness was slow

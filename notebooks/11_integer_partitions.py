@@ -26,7 +26,7 @@
 # %% [markdown]
 # ## Change me
 #
-# Everything below follows from this cell. (The numbers in the text are those of the values given here.)
+# Everything below depends on this cell. (The numbers in the text are for the values given here.)
 
 # %%
 EPSILON = 1.0  # the budget of a release, in nats

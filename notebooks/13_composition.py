@@ -26,7 +26,7 @@
 # %% [markdown]
 # ## Change me
 #
-# Everything below follows from this cell. (The numbers in the text are those of the values given here.)
+# Everything below depends on this cell. (The numbers in the text are for the values given here.)
 
 # %%
 SIGMA = 10.0  # of Gaussian noise on a count, where one person changes 1
