@@ -71,7 +71,7 @@ class Opened:
         assert kind is not None or self.complaints == []
 
     def asked(self, address: str) -> None:
-        if not address.startswith(("file:", "data:")):
+        if not address.startswith(("file:", "data:", "blob:")):
             self.complaints.append(f"asked for {address}")
 
 
