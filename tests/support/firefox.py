@@ -1,4 +1,4 @@
-"""A page in Firefox: one named by the environment variable FIREFOX, or on the PATH. Spoken to by WebDriver BiDi, which is in it."""
+"""A page in Firefox: one named by the environment variable FIREFOX, or on the PATH. It speaks WebDriver BiDi."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class FirefoxPage:
 @contextmanager
 def launched(profile: Path) -> Iterator[FirefoxPage]:
     """Give a tab of a Firefox without a screen, closed at the end. profile: a folder that it may write to."""
-    command = [str(FIREFOX), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
+    command: list[str | Path] = [str(FIREFOX), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
     log = profile.with_suffix(".log")
     profile.mkdir()
     with log.open("w") as written, started(command, stdout=written, stderr=written) as process:

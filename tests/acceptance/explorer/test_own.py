@@ -49,7 +49,7 @@ def law(page: Any, code: str, value: int, bits: int = 4) -> tuple[dict[Any, Frac
 
 
 def test_its_laws_are_those_of_the_bits(explorer: Any) -> None:
-    """By hand: randomized response, a uniform, two uniforms, an error, and geometric noise, which is cut off after 48 bits."""
+    """By hand: randomized response, uniforms, an error, and geometric noise, which is cut off after 48 bits."""
     assert law(explorer, RESPONSE, 1) == ({1: Fraction(3, 4), 0: Fraction(1, 4)}, 0)
     assert law(explorer, "return uniform();", 0) == ({k / 16: Fraction(1, 16) for k in range(1, 17)}, 0)
     both, rest = law(explorer, "return uniform() + uniform();", 0, bits=2)

@@ -1,4 +1,4 @@
-"""Every position of every slider of docs/explorer.html, every published attack and every example, in Chromium and in Firefox.
+"""Every slider position, published attack and example of docs/explorer.html, in Chromium and in Firefox.
 
 The band under the slider, which a worker computes, tells of each position what the page says there.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -53,7 +53,7 @@ def test_the_bits_of_a_float_are_those_of_numpy(explorer: Any, kind: str) -> Non
 def test_sums_are_absorbed_and_rounded_as_in_numpy(explorer: Any, kind: str) -> None:
     float_type = TYPES[kind][0]
     rng = np.random.default_rng(6)
-    blocks = [[int(rng.integers(1, 40)), float(float_type(np.exp(-rng.uniform(0, 45))))] for _ in range(300)]
+    blocks = [(int(rng.integers(1, 40)), float(float_type(np.exp(-rng.uniform(0, 45))))) for _ in range(300)]
     with np.errstate(under="ignore"):
         for start in range(0, 300, 3):
             weighted = blocks[start : start + 3]
