@@ -92,7 +92,7 @@ prove: $(VENV)/.installed-test
 # The documentation site, build/docs/html: the guide, the Python interface, a page for each attack and each mechanism, the notebooks.
 # A broken link within it is an error.
 docs: $(VENV)/.installed-test
-	$(BIN)/python docs/site/pages.py build/docs/source
+	$(BIN)/python -m docs.site.pages build/docs/source
 	$(BIN)/sphinx-build -W --keep-going -q -b html build/docs/source build/docs/html
 	@echo "open build/docs/html/index.html"
 

@@ -14,6 +14,8 @@ version = release = version_of("subnormal")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 include_patterns = [
     "index.md",
+    "explorer.md",
+    "start.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
@@ -34,7 +36,8 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"Subnormal {version}"
 html_static_path = ["static"]
-html_css_files = ["charts.css"]
+html_css_files = ["charts.css", "site.css"]
+html_search_scorer = "scorer.js"  # beside this file
 html_extra_path = ["extra"]
 html_show_sphinx = False
 copybutton_prompt_text = r">>> |\.\.\. "

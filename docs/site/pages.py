@@ -1,4 +1,4 @@
-"""Gather the sources of the documentation site: python docs/site/pages.py FOLDER. `make docs` calls it, then Sphinx.
+"""Gather the sources of the documentation site: python -m docs.site.pages FOLDER. `make docs` calls it, then Sphinx.
 
 FOLDER gets the pages of the repository at their places, so that the links between them stay true, and a page for each
 attack and each mechanism of the catalogue, with the verdicts and pictures of an audit that runs first.
@@ -7,11 +7,13 @@ attack and each mechanism of the catalogue, with the verdicts and pictures of an
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import subnormal
+from docs.site import examples
 from subnormal.attacks import catalogue
 from subnormal.audit.engine.pairs import crossings
 from subnormal.audit.model import Report
@@ -45,6 +48,15 @@ class Entry:
     summary: str
 
 
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook: its file, its heading, and all of its code."""
+
+    file: str
+    title: str
+    code: str
+
+
 def write(folder: Path, report: Report) -> None:
     """Write the sources of the site to a folder, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -52,11 +64,14 @@ def write(folder: Path, report: Report) -> None:
     _copy(PAGES, folder)
     _copy(READY, folder / "extra")
     (folder / "README.md").rename(folder / "start.md")
-    for source in (*HERE.glob("*.md"), HERE / "conf.py"):
+    for source in (*HERE.glob("*.md"), HERE / "conf.py", HERE / "scorer.js"):
         shutil.copy(source, folder)
     (folder / "static").mkdir()
-    shutil.copy(CHARTS, folder / "static")
+    for style in (CHARTS, HERE / "site.css"):
+        shutil.copy(style, folder / "static")
     parts = page.parts(report)
+    gallery = _filled("gallery.md.jinja", families=page.families(report, parts))
+    (folder / "gallery.md").write_text(gallery, encoding="utf-8")
     _write_catalogue(folder / "attacks", "Attacks", "attack.md.jinja", _attack_pages(parts))
     _write_catalogue(folder / "mechanisms", "Mechanisms", "mechanism.md.jinja", _mechanism_pages(parts))
 
@@ -68,6 +83,35 @@ def file_name(name: str) -> str:
     'zero-rounding-epsilon-2.0-outcomes-10'
     """
     return re.sub(r"[^A-Za-z0-9.-]", "-", name)
+
+
+def title(name: str) -> str:
+    """Return the name of an attack as people write and search for it.
+
+    >>> title("zero-rounding@epsilon=2.0,outcomes=10")
+    'Zero rounding, epsilon=2.0, outcomes=10'
+    """
+    base, _, options = name.partition("@")
+    words = re.sub(r"-(?!\d)", " ", base)
+    return ", ".join([words[:1].upper() + words[1:], *filter(None, options.split(","))])
+
+
+def notebook_of(attack: str, module: str) -> Notebook | None:
+    """Return the notebook that shows an attack: it imports the attack's module or names it, most often of all."""
+    name = module.rpartition(".")[2]
+    shown = [(one.code.count(name), one) for one in _notebooks() if module in one.code or f'"{attack}' in one.code]
+    return max(shown, key=lambda pair: pair[0], default=(0, None))[1]
+
+
+@cache
+def _notebooks() -> list[Notebook]:
+    result = []
+    for file in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        heading = next(line for cell in cells for line in cell["source"] if line.startswith("# "))
+        code = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        result.append(Notebook(file.name, heading[2:].strip(), code))
+    return result
 
 
 def _copy(patterns: Iterable[str], folder: Path) -> None:
@@ -98,9 +142,11 @@ def _attack_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str, An
         build = catalogue.constructors()[split(attack.name)[0]].build
         part = shown.get(attack.name)
         yield (
-            Entry(file_name(attack.name), attack.name, attack.family, attack.description),
+            Entry(file_name(attack.name), title(attack.name), attack.family, attack.description),
             {
                 "attack": attack,
+                "explorer": examples.explorer_link(attack),
+                "notebook": notebook_of(attack.name.partition("@")[0], _unwrapped(build).__module__),
                 "text": inspect.getdoc(inspect.getmodule(_unwrapped(build))),
                 "construction": inspect.getdoc(_unwrapped(build)),
                 "part": part,
@@ -122,6 +168,7 @@ def _mechanism_pages(parts: list[AttackRows]) -> Iterable[tuple[Entry, dict[str,
                 Entry(file_name(mechanism.name), mechanism.name, family.name, text.partition("\n")[0]),
                 {
                     "mechanism": mechanism,
+                    "example": examples.lines(mechanism) if mechanism in exact_members(family) else None,
                     "installed": installed(mechanism.package) if mechanism.package else None,
                     "text": text,
                     "rows": met,
@@ -153,7 +200,7 @@ def _filled(template: str, **values: Any) -> str:
     environment = Environment(  # Markdown, not HTML: nothing to escape but the pictures, which are ours
         loader=FileSystemLoader(HERE / "templates"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["file_name"] = file_name
+    environment.filters["file_name"], environment.filters["title"] = file_name, title
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     return environment.get_template(template).render(values)
 

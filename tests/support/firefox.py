@@ -57,7 +57,15 @@ class FirefoxPage:
 @contextmanager
 def launched(profile: Path) -> Iterator[FirefoxPage]:
     """Give a tab of a Firefox without a screen, closed at the end. profile: a folder that it may write to."""
-    command: list[str | Path] = [str(FIREFOX), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
+    command: list[str | Path] = [
+        str(FIREFOX),
+        "--headless",
+        "--no-remote",
+        "--profile",
+        profile,
+        "--remote-debugging-port",
+        "0",
+    ]
     log = profile.with_suffix(".log")
     profile.mkdir()
     with log.open("w") as written, started(command, stdout=written, stderr=written) as process:
