@@ -1,6 +1,8 @@
 """How Sphinx builds the documentation site from the pages that `pages.py` has gathered: `make docs`."""
 
+import re
 from importlib.metadata import version as version_of
+from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
@@ -37,7 +39,7 @@ html_theme = "furo"
 html_title = f"Subnormal {version}"
 html_static_path = ["static"]
 html_css_files = ["charts.css", "site.css"]
-html_search_scorer = "scorer.js"  # beside this file
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_extra_path = ["extra"]
 html_show_sphinx = False
 copybutton_prompt_text = r">>> |\.\.\. "
@@ -55,6 +57,11 @@ def open_pages(app: Sphinx, document: nodes.document, name: str) -> None:
             link.replace_self(opened)
 
 
+def keep_fragments(app: Sphinx, name: str, source: list[str]) -> None:
+    """Make links to a state of such a page HTML: Markdown would lose what stands after the #."""
+    source[0] = re.sub(r"\[([^\]]+)\]\(([\w./]*\.html#[^)]+)\)", r'<a href="\2">\1</a>', source[0])
+
+
 def mathml(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
     """Write a formula as MathML."""
     block = isinstance(node, nodes.math_block)
@@ -65,4 +72,5 @@ def mathml(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> 
 def setup(app: Sphinx) -> None:
     """Connect the changes above."""
     app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
+    app.connect("source-read", keep_fragments)
     app.connect("doctree-resolved", open_pages)

@@ -35,6 +35,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGES = ("*.md", "*.cff", "LICENSE", "audit/*.py", "docs/**/*", "museum/**/*", "notebooks/**/*", "benchmarks/**/*")
 CHARTS = ROOT / "audit" / "report" / "templates" / "charts.css"
+WIDGET = "application/vnd.jupyter.widget-view+json"
 READY = ("docs/explorer.html", "museum/*/check.html")  # pages that Sphinx does not build
 
 
@@ -63,6 +64,8 @@ def write(folder: Path, report: Report) -> None:
     folder.mkdir(parents=True)
     _copy(PAGES, folder)
     _copy(READY, folder / "extra")
+    for notebook in (folder / "notebooks").rglob("*.ipynb"):
+        _without_sliders(notebook)
     (folder / "README.md").rename(folder / "start.md")
     for source in (*HERE.glob("*.md"), HERE / "conf.py", HERE / "scorer.js"):
         shutil.copy(source, folder)
@@ -122,6 +125,16 @@ def _copy(patterns: Iterable[str], folder: Path) -> None:
             copy = folder / path.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
+
+
+def _without_sliders(notebook: Path) -> None:
+    """Take the sliders out of a notebook: they need a network. The picture that stands beside each of them stays."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    content["metadata"].pop("widgets", None)
+    for cell in content["cells"]:
+        shown = cell.get("outputs", [])
+        cell.update({"outputs": [one for one in shown if WIDGET not in one.get("data", {})]} if shown else {})
+    notebook.write_text(json.dumps(content), encoding="utf-8")
 
 
 def _write_catalogue(folder: Path, title: str, template: str, pages: Iterable[tuple[Entry, dict[str, Any]]]) -> None:

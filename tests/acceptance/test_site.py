@@ -1,16 +1,25 @@
-"""The documentation site: a page for each attack and mechanism, and no broken link."""
+"""The documentation site: a page for each attack and mechanism, no broken link, and what a reader finds first."""
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from docs.site import pages
+from docs.site import examples, pages
 from subnormal.attacks.catalogue import attacks
 from subnormal.audit.model import Report
 from subnormal.audit.report import sentences
-from subnormal.mechanisms.families import FAMILIES, absent, members
+from subnormal.mechanisms.core.mechanism import AnyMechanism
+from subnormal.mechanisms.families import FAMILIES, absent, exact_members, members
+from tests.support.browser import NEEDS_BROWSER, Opened
+from tests.support.paths import ROOT
 from tests.support.processes import run
+
+EXACT = [mechanism for family in FAMILIES for mechanism in exact_members(family)]
+LINKS = {attack.name: link for attack in attacks() if (link := examples.explorer_link(attack))}
+SLOW = "rounded-addition-float32"  # four million outcomes
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +46,72 @@ def test_every_attack_and_mechanism_has_a_page_with_its_verdicts(site: Path, rep
             assert any(verdict in line for line in lines), (page, other, verdict)
 
 
-def test_no_link_of_the_site_is_broken(site: Path, tmp_path: Path) -> None:
-    built = run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "dummy", str(site), str(tmp_path)])
-    assert built.returncode == 0, built.stderr
+def test_a_page_of_an_attack_begins_with_pictures_and_one_sentence(site: Path, report: Report) -> None:
+    gallery = (site / "gallery.md").read_text()
+    for attack in attacks():
+        file = f"attacks/{pages.file_name(attack.name)}"
+        text = (site / f"{file}.md").read_text()
+        rows = [row for row in report.rows if row.attack == attack.name]
+        order = ["<svg"] if rows and any(row.sketch for row in rows) else []
+        order += [attack.description[1:], f"subnormal run --attack {attack.name}", "## Numbers", "## Why it works"]
+        places = [text.find(part) for part in order]
+        assert -1 not in places, (file, order)
+        assert places == sorted(places), (file, order)
+        assert (f'href="{file}.html"' in gallery) is bool(rows)
+        assert ("explorer.html#" in text) is (attack.name in LINKS)
+    assert gallery.count(">naive<") == gallery.count('class="gallery"') + gallery.count("</a>\n<a")
+    assert "(../notebooks/01_zero_rounding.ipynb)" in (site / "attacks/zero-rounding.md").read_text()
+
+
+@pytest.mark.parametrize("mechanism", EXACT, ids=lambda one: one.name)
+def test_each_exact_mechanism_has_five_lines_that_run(mechanism: AnyMechanism) -> None:
+    *before, last = (text := examples.lines(mechanism)).splitlines()
+    assert len(before) == 4
+    names: dict[str, Any] = {}
+    exec("\n".join([*before, f"outcomes = {last}"]), names)
+    assert len(names["outcomes"]) == 5
+    assert mechanism.name in text
+
+
+@NEEDS_BROWSER
+def test_the_explorer_violates_the_claim_at_the_link_of_each_attack(browser: Any) -> None:
+    page_file = (ROOT / "docs" / "explorer.html").as_uri()
+    assert len(LINKS) > 12
+    with Opened(browser, page_file) as page:
+        for name, link in LINKS.items():
+            if name != SLOW:
+                page.goto(f"{page_file}#{link}")
+                page.reload()
+                assert page.locator("#says b").inner_text() == "VIOLATED", name
+
+
+@pytest.fixture(scope="module")
+def built(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site itself."""
+    folder = tmp_path_factory.mktemp("built")
+    done = run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(site), str(folder)])
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_no_link_of_the_site_is_broken_and_it_needs_no_network(built: Path) -> None:
+    outside = re.compile(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=.https?://[^>]*>")
+    for file in built.rglob("*.html"):
+        assert outside.findall(file.read_text()) == [], file
+    for name in re.findall(r'<a href="(attacks/[^"#]+)"><b>', (built / "index.html").read_text()):
+        assert (built / name).is_file()
+    assert (built / "docs" / "course.html").read_text().count('href="explorer.html#mechanism=') > 10
+
+
+@NEEDS_BROWSER
+def test_a_search_for_zero_rounding_finds_the_attack_first_and_the_game_is_on_the_first_page(
+    built: Path, browser: Any
+) -> None:
+    page = Opened(browser, f"{(built / 'search.html').as_uri()}?q=zero+rounding").page  # excerpts need a server
+    assert page.locator(".search li a").first.get_attribute("href") == "attacks/zero-rounding.html"
+    with Opened(browser, (built / "index.html").as_uri()) as page:
+        game = page.frame_locator("iframe.game")
+        game.get_by_role("button", name="B: without Alice").click()
+        assert game.locator("#round").inner_text().startswith("Round 2 of 10")
+        assert not game.locator("#stage").is_visible()
+        assert page.locator(".sidebar-tree a").first.inner_text() == "Explorer"
