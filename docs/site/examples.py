@@ -116,5 +116,5 @@ def _laplace(worlds: tuple[Any, Any], attack: Attack[Any, Any, Any]) -> str:
     value = float(worlds[1])
     near = 0.2 if attack.name.startswith("grid") else round(0.3 / attack.parameters.epsilon, 6)
     if value > WIDE:
-        near = value - 20 * (value - float(np.nextafter(value, 0)))
-    return f"with={worlds[0]}&without={worlds[1]}&near={near!r}"
+        near = int(value - 20 * (value - float(np.nextafter(value, 0))))
+    return f"with={worlds[0]}&without={worlds[1]}&near={near}"
