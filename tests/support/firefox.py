@@ -71,4 +71,6 @@ def launched(profile: Path) -> Iterator[FirefoxPage]:
     with log.open("w") as written, started(command, stdout=written, stderr=written) as process:
         while (address := re.search(r"listening on (ws://\S+)", log.read_text())) is None:
             assert process.poll() is None, log.read_text()
-        yield FirefoxPage(address[1])
+        page = FirefoxPage(address[1])
+        yield page
+        page.socket.close()

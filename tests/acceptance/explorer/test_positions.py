@@ -82,33 +82,31 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             yield fox
 
 
+# The state, the number that a slider moves, and its positions.
+SLIDERS = [
+    ("exponential", "shift", 2984),
+    ("exponential", "epsilon", 51),
+    ("exponential", "rows.0.in", 21),
+    ("exponential", "rows.0.out", 21),
+    ("exponential", "rows.1.outcomes", 88),
+    ("exponential&type=float32", "shift", 419),
+    ("exponential&type=float16", "shift", 73),
+    ("exponential&epsilon=37&rows=1,0,1;999,2,1", "shift", 44),
+    ("laplace&type=float16", "near", 2001),
+    ("laplace", "epsilon", 51),
+    ("laplace", "with", 81),
+    ("laplace", "without", 81),
+    ("own", "bits", 14),
+]
+
+
 @pytest.mark.parametrize(
-    ("link", "path", "positions"),
-    [
-        *(
-            ("#mechanism=exponential", path, number)
-            for path, number in (
-                ("shift", 2984),
-                ("epsilon", 51),
-                ("rows.0.in", 21),
-                ("rows.0.out", 21),
-                ("rows.1.outcomes", 88),
-            )
-        ),
-        ("#mechanism=exponential&type=float32&epsilon=0.5&shift=0&rows=1,0,0;99,1,0", "shift", 419),
-        ("#mechanism=exponential&type=float16&epsilon=0.5&shift=0&rows=1,0,0;99,1,0", "shift", 73),
-        ("#mechanism=exponential&type=float64&epsilon=37&shift=0&rows=1,0,1;999,2,1", "shift", 44),
-        ("#mechanism=laplace&type=float16&epsilon=1&with=1&without=0&near=0.3", "near", 2001),
-        ("#mechanism=laplace", "epsilon", 51),
-        ("#mechanism=laplace", "with", 81),
-        ("#mechanism=laplace", "without", 81),
-        ("#mechanism=own", "bits", 16),
-    ],
+    ("state", "path", "positions"), SLIDERS, ids=[f"{path}-{positions}" for _, path, positions in SLIDERS]
 )
 def test_every_position_of_a_slider_has_the_verdict_of_the_band(
-    page: Any, link: str, path: str, positions: int
+    page: Any, state: str, path: str, positions: int
 ) -> None:
-    said, codes, fits = page.evaluate(SLIDE, [link, path])
+    said, codes, fits = page.evaluate(SLIDE, [f"#mechanism={state}", path])
     assert fits
     assert len(said) == positions
     assert set(said) <= {*WORDS.values(), "UNRESOLVED"}

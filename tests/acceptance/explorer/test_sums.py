@@ -100,6 +100,19 @@ def test_pointing_at_a_weight_shows_its_bits_and_strikes_out_those_that_are_lost
         assert "The weight is subnormal: it has 1 of 53 digits." in strip.locator(".bits").inner_text()
 
 
+def test_a_single_bit_is_struck_out(browser: Any) -> None:
+    """e^−0.25 is 1595·2^−11 in float16: of 1 + 1595·2^−11 the last bit is lost."""
+    with Opened(browser, f"{PAGE}#mechanism=exponential&type=float16&epsilon=0.5&shift=0&rows=1,0,0;99,1,0") as page:
+        page.get_by_role("slider", name="Read an outcome").fill("1")
+        assert page.locator(".bits .i s").all_inner_texts() == ["1"]
+        assert page.locator(".bits .i .float").first.inner_text().split()[1:4] == ["0", "01110", "1.1000111011"]
+
+
+def test_a_comb_is_told_from_one_whose_marks_agree(explorer: Any) -> None:
+    code = "([without, near]) => explorer.codeOfComb({...explorer.PRESETS[6][1], without, near})"
+    assert [explorer.evaluate(code, one) for one in (["0", 0.3], ["1", 0.3], ["1", 100])] == [2, 1, 3]
+
+
 @pytest.mark.parametrize("width", [1280, 768, 390])
 def test_a_window_of_one_step_can_be_seen_and_clicked(browser: Any, width: int) -> None:
     """In float64 two of 2,984 positions are violated: apart from each other they are a thousandth of the slider."""
