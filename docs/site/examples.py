@@ -72,7 +72,7 @@ WIDE = 1000  # values beyond this are looked at themselves, others where the noi
 
 
 def lines(mechanism: AnyMechanism) -> str:
-    """Return five lines of Python that draw five outcomes of an exact mechanism."""
+    """Return five lines of Python that print five outcomes of an exact mechanism."""
     where, parameters, value, comment = EXAMPLES[mechanism.family]
     setup, given = f"parameters = {parameters}", "parameters"
     if value.startswith("array"):
@@ -83,7 +83,7 @@ def lines(mechanism: AnyMechanism) -> str:
             "from subnormal.mechanisms.bits import system_bits",
             f"from subnormal.mechanisms.{where}",
             setup,
-            f'member("{mechanism.name}").sample({value}, {given}, system_bits(), 5)  # {comment}',
+            f'print(member("{mechanism.name}").sample({value}, {given}, system_bits(), 5))  # {comment}',
         ]
     )
 
