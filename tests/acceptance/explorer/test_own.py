@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support import firefox
+from tests.acceptance.explorer import firefox
+from tests.acceptance.explorer.firefox import NEEDS_FIREFOX
 from tests.support.browser import NEEDS_BROWSER, Opened
-from tests.support.firefox import NEEDS_FIREFOX
 from tests.support.paths import ROOT
 
 pytestmark = NEEDS_BROWSER

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.support import firefox
+from tests.acceptance.explorer import firefox
+from tests.acceptance.explorer.firefox import NEEDS_FIREFOX
 from tests.support.browser import NEEDS_BROWSER, Opened
-from tests.support.firefox import NEEDS_FIREFOX
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "explorer.html").as_uri()
