@@ -36,22 +36,23 @@ def composed(attacks: Sequence[str], mechanism: str | None, options: Mapping[str
 
     Raises UsageError for options that exclude or need each other, BadParameter for a file without a readable pair.
     """
-    stated = {**options, "mechanism": mechanism, "file": options["files"] or None}
-    named = [f"--{name}" for name in (*FORMS, "mechanism", "file") if stated[name] is not None]
+    values = {**options, "mechanism": mechanism, "file": options["files"] or None}
+    stated = {f"--{name}": value for name, value in values.items() if value is not None}
+    named = [name for name in (*FORMS, "--mechanism", "--file") if name in stated]
     if len(named) > 1:
         raise click.UsageError(f"{' and '.join(named)} exclude each other")
-    for name, needed in (("sampling", "gaussian"), ("truncation", "laplace"), ("alpha", "file")):
-        if stated[name] is not None and stated[needed] is None:
-            raise click.UsageError(f"--{name} needs --{needed}")
+    for name, needed in (("--sampling", "--gaussian"), ("--truncation", "--laplace"), ("--alpha", "--file")):
+        if name in stated and needed not in stated:
+            raise click.UsageError(f"{name} needs {needed}")
     if attacks and named and mechanism is None:
         raise click.UsageError(f"{named[0]} excludes --attack")
     for name, form in FORMS.items():
-        if stated[name] is not None:
+        if name in stated:
             with mistakes(ValueError):
-                return form(stated[name], stated)
-    if stated["file"] is not None:
-        return recorded(stated["file"], stated["alpha"], stated["count"])
-    return None if mechanism is None else _member(attacks, mechanism, stated["count"])
+                return form(stated[name], options)
+    if "--file" in stated:
+        return recorded(stated["--file"], options["alpha"], options["count"])
+    return None if mechanism is None else _member(attacks, mechanism, options["count"])
 
 
 def _gaussian(sigma: float, options: Mapping[str, Any]) -> Subject:
@@ -75,7 +76,7 @@ def _response(epsilon: float, options: Mapping[str, Any]) -> Subject:
     return Subject(f"randomized response, ε = {given(epsilon)}", (one,), epsilon**2 / 2)
 
 
-FORMS = {"gaussian": _gaussian, "laplace": _laplace, "response": _response}
+FORMS = {"--gaussian": _gaussian, "--laplace": _laplace, "--response": _response}
 
 
 def _member(attacks: Sequence[str], name: str, count: int) -> Subject:
