@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from subnormal.audit.laws.followed import law
     from subnormal.audit.model import Verdict
     from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
+    from subnormal.audit.statistics.one_run import audit_one_run
     from subnormal.audit.suite.private import private
     from subnormal.audit.sweeps import sweep
     from subnormal.mechanisms.bits import system_bits
@@ -43,6 +44,7 @@ __all__ = [
     "add_or_remove",
     "assert_private",
     "attack",
+    "audit_one_run",
     "change_one",
     "check",
     "conforms",
@@ -66,6 +68,7 @@ _MODULES = {
     "subnormal.audit.laws.followed": ("law",),
     "subnormal.audit.check.stability": ("stability",),
     "subnormal.audit.model": ("Verdict",),
+    "subnormal.audit.statistics.one_run": ("audit_one_run",),
     "subnormal.audit.suite.private": ("private",),
     "subnormal.audit.sweeps": ("sweep",),
     "subnormal.audit.check.assertion": ("NotPrivateError", "assert_private"),
