@@ -6,6 +6,7 @@ from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
 from subnormal.audit.claims.discrete_kinds import DISCRETE_KINDS
 from subnormal.audit.claims.fixed_sample_kinds import FIXED_SAMPLE_KINDS
 from subnormal.audit.claims.kind import Kind
+from subnormal.audit.claims.matrix_kinds import MATRIX_KINDS
 from subnormal.audit.claims.noise_kinds import NOISE_KINDS
 from subnormal.audit.claims.sampling_kinds import SAMPLING_KINDS
 from subnormal.audit.claims.selection_kinds import SELECTION_KINDS
@@ -19,6 +20,7 @@ KINDS = (
     *CONVERSION_KINDS,
     *SELECTION_KINDS,
     *SHUFFLING_KINDS,
+    *MATRIX_KINDS,
 )
 
 

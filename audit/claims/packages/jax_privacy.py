@@ -1,8 +1,13 @@
-"""jax_privacy: its accountants of training, which call dp-accounting's. The interval of losses follows their size."""
+"""jax_privacy: its accountants of training, which call dp-accounting's, and its sensitivities of strategy matrices.
+
+The interval of losses follows their size.
+"""
 
 import math
 
+import jax.numpy as jnp
 from jax_privacy import accounting
+from jax_privacy.matrix_factorization import sensitivity, toeplitz
 
 RECORDS = 10**9  # of which a Poisson sample takes a share: our shares have at most nine digits
 
@@ -44,8 +49,33 @@ def fixed_sample_gaussian(config):
     return answer
 
 
+def of_matrix(bound):
+    return lambda matrix, separation, participations: bound(jnp.array(matrix), separation, participations)
+
+
+def of_toeplitz(coefficients, steps, separation, participations):
+    return math.sqrt(toeplitz.minsep_sensitivity_squared(jnp.array(coefficients), separation, participations, n=steps))
+
+
+def materialized(bound):
+    def answer(coefficients, steps, separation, participations):
+        matrix = toeplitz.materialize_lower_triangular(jnp.array(coefficients), steps)
+        return bound(matrix, separation, participations)
+
+    return answer
+
+
+SENSITIVITIES = {
+    "upper-bound": sensitivity.get_min_sep_sensitivity_upper_bound,
+    "banded": sensitivity.get_sensitivity_banded,
+}
 ANSWERS = {
-    (name, kind): answer(config)
-    for name, config in (("rdp", rdp), ("pld", pld))
-    for kind, answer in (("sampled-gaussian", sampled_gaussian), ("fixed-sample-gaussian", fixed_sample_gaussian))
+    **{
+        (name, kind): answer(config)
+        for name, config in (("rdp", rdp), ("pld", pld))
+        for kind, answer in (("sampled-gaussian", sampled_gaussian), ("fixed-sample-gaussian", fixed_sample_gaussian))
+    },
+    **{(name, "matrix-sensitivity"): of_matrix(bound) for name, bound in SENSITIVITIES.items()},
+    **{(name, "toeplitz-sensitivity"): materialized(bound) for name, bound in SENSITIVITIES.items()},
+    ("toeplitz", "toeplitz-sensitivity"): of_toeplitz,
 }

@@ -1,0 +1,1 @@
+"""Auditors held to their word: does "ε ≥ x at confidence c" keep its confidence?"""
