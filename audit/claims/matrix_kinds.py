@@ -1,9 +1,10 @@
 """Claims about correlated noise: the sensitivity of a strategy matrix under a pattern of participation.
 
-The mechanism releases C·x + Gaussian noise, where row t of x is the sum of the gradients of step t. A record contributes
+The mechanism releases C·x + Gaussian noise, where row t of x is the sum of the gradients of step t. A record adds
 vectors of norm at most 1 to at most `participations` steps, any two of which are at least `separation` apart. The
-sensitivity is the largest norm of C·u over such contributions u. With X = CᵀC it is the root of the largest Σ X_st·⟨u_s, u_t⟩ over steps s, t of a pattern: at most Σ|X_st|, and that where X has no negative
-entry. Signs ±1 for the u_s prove lower bounds. X is rational, as floats are, and roots are rounded outwards.
+sensitivity is the largest norm of C·u over such additions u. With X = CᵀC it is the root of the largest
+Σ X_st·⟨u_s, u_t⟩ over steps s, t of a pattern: at most Σ|X_st|, and that where X has no negative entry. Signs ±1 for
+the u_s prove lower bounds. X is rational, as floats are, and roots are rounded outwards.
 Source: Denisov et al. 2022; Choquette-Choo et al. 2023, "(Amplified) banded matrix factorization", Section 3.
 """
 

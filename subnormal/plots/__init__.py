@@ -1,7 +1,8 @@
 """Pictures by matplotlib, the extra `plots`. Each function returns a `Figure`, which a notebook shows.
 
 Of results: `sweep` draws a study, `twin_bars` the event's probabilities on both twins, `loss_profile` the δ that a pair
-of worlds needs at each ε, and `side_by_side` both worlds of some rows. Of arrays, as the notebooks of this project use
+of worlds needs at each ε, `side_by_side` both worlds of some rows,
+and `epsilon_between` the ε of a training run between two bounds. Of arrays, as the notebooks of this project use
 them: `picture` draws panels of named curves and bars, `cells` intervals, and `ticks` places on the number line.
 
 >>> from subnormal import plots, run
@@ -16,6 +17,7 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError("subnormal.plots needs matplotlib: pip install matplotlib", name="matplotlib") from None
 
+from subnormal.plots.between import epsilon_between
 from subnormal.plots.figure import FORMATS, Figure
 from subnormal.plots.number_line import cells, ticks
 from subnormal.plots.panels import Panel, picture
@@ -27,6 +29,7 @@ __all__ = [
     "Figure",
     "Panel",
     "cells",
+    "epsilon_between",
     "loss_profile",
     "picture",
     "side_by_side",
