@@ -173,6 +173,12 @@ def drawn(folder: Path, repetitions: int, seed: int) -> None:
         np.savez(folder / f"{number}.npz", scores=scores, included=included, gaussian=mechanism.is_gaussian)
 
 
+def keep(cells: Iterable[Cell]) -> None:
+    """Keep what was found so far in reports/auditors.json."""
+    found = [[one.package, one.auditor, one.is_gaussian, one.mechanism, one.bounds] for one in list(cells)]
+    write(FOLDER, {KEPT: json.dumps(found).encode()})
+
+
 @click.command()
 @click.option("--repetitions", type=click.IntRange(20), default=2_000, show_default=True, help="Bounds, at most.")
 @click.option("--seconds", type=click.FloatRange(0), default=12.0, show_default=True, help="After which a cell ends.")
@@ -194,12 +200,12 @@ def main(repetitions: int, seconds: float, packages: tuple[str, ...], jobs: int,
         def ask(package: str) -> None:
             for one in answers(package, interpreter(package), Path(folder), seconds):
                 cells.append(one)
+                keep(cells)
                 click.echo(f"{package}, {one.auditor}, {title(one.of)}: {len(one.bounds)} bounds", err=True)
 
-        list(pool.map(ask, asked))
+        for _ in pool.map(ask, asked):
+            pass
     cells.sort(key=lambda one: list(PACKAGES).index(one.package))
-    kept = [[one.package, one.auditor, one.is_gaussian, one.mechanism, one.bounds] for one in cells]
-    write(FOLDER, {KEPT: json.dumps(kept).encode()})
     for one in cells:
         if one.chance < CHANCE and (one.package, one.auditor) not in PUBLIC:
             told = f"{one.false} of {len(one.bounds)} false, chance {one.chance:.1g}, median {one.median:.3g}"

@@ -1,4 +1,7 @@
-"""privacy-estimates: bounds from the counts of an attack, whose threshold is chosen on half of the scores."""
+"""privacy-estimates: bounds from the counts of an attack, whose threshold is chosen on half of the scores.
+
+Its joint methods take most of a minute for a bound.
+"""
 
 import numpy as np
 from privacy_estimates import AttackResults, compute_eps_lo

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.sparse import lil_matrix
 from scipy.stats import binom
 
-from subnormal.audit.statistics.one_run import audit_one_run, p_value
+from subnormal.audit.statistics.one_run import audit_one_run, least_epsilon, p_value
 
 FALSE_ALARM = 1e-6  # chance that a test of coverage fails though the bound has its coverage
 ALPHA = 0.05
@@ -190,6 +190,8 @@ def test_equal_scores_tell_nothing() -> None:
     for seed in range(20):
         assert audit_one_run([1.0] * 500, [1.0] * 500, seed=seed).epsilon_lower < 0.5
     assert audit_one_run([1.0] * 40, [0.0] * 40).epsilon_lower > 2.0
+    two_values = audit_one_run([1.0] * 731 + [0.0] * 269, [1.0] * 269 + [0.0] * 731)
+    assert two_values.epsilon_lower > 0.8
 
 
 def test_a_bound_names_the_test_that_shows_it() -> None:
@@ -197,6 +199,19 @@ def test_a_bound_names_the_test_that_shows_it() -> None:
     assert (found.guesses, found.correct, found.canaries, found.tests) == (6, 6, 7, 1)
     assert p_value(6, 6, 0.0, found.epsilon_lower) == pytest.approx(0.05)
     assert audit_one_run([0.0] * 30, [1.0] * 30).epsilon_lower == 0.0
+
+
+def test_each_test_has_its_share_of_alpha_and_the_delta_of_the_canaries() -> None:
+    random = np.random.default_rng(3)
+    fixed = audit_one_run(random.normal(2, 1, 50), random.normal(size=50), delta=1e-3, guesses=60)
+    assert fixed.epsilon_lower == least_epsilon(fixed.correct, 60, 100 * 1e-3, 0.05)
+    several = audit_one_run(random.normal(2, 1, 500), random.normal(size=500), delta=1e-4)
+    assert several.guesses % 2 == 0  # of both sides
+    assert several.epsilon_lower == least_epsilon(several.correct, several.guesses, 1000 * 1e-4, 0.05 / several.tests)
+    top = random.normal(size=1000) + 9 * np.repeat([1.0, 0.0], [50, 950])
+    one_side = audit_one_run(top[:500], top[500:], delta=1e-4)
+    assert one_side.guesses == one_side.correct == 46
+    assert one_side.epsilon_lower == least_epsilon(46, 46, 1000 * 1e-4 / 2, 0.05 / one_side.tests)
 
 
 @pytest.mark.parametrize(
