@@ -35,6 +35,7 @@ LEAST = 8  # guesses of one side, of the smallest test
 SHRINK = 1.6  # factor between the sizes of the tests
 ROUNDING = 1e-9  # relative error of a p-value
 HALVINGS = 40  # of the interval around ε
+SHUFFLE = 1  # a seed
 TINY = 1e-250  # below which a tail is not divided by a probability
 
 
@@ -65,15 +66,14 @@ class _Test:
 
 
 def audit_one_run(
-    scores_in: ArrayLike,
-    scores_out: ArrayLike,
+    scores: ArrayLike,
+    included: ArrayLike,
     *,
     delta: float = 0.0,
     alpha: float = 0.05,
     guesses: int | None = None,
-    seed: int = 1,
 ) -> OneRun:
-    """Return a lower bound on the ε of a training run, from the scores of canaries that it included and left out.
+    """Return a lower bound on the ε of a training run, from the scores of canaries, some of which it included.
 
     What must hold: each canary was included by a fair coin of its own, independent of all others and of everything
     else; a score depends on the output of training and on the canary, but on no coin. Scores may depend on each other
@@ -85,27 +85,27 @@ def audit_one_run(
     for several numbers of guesses, fixed by the number of canaries, which share alpha equally.
 
     Args:
-        scores_in: scores of the included canaries, shape (canaries,). A higher score says "included".
-        scores_out: scores of those that were left out.
+        scores: of the canaries, shape (canaries,). A higher score says "included". They are in an order that no coin
+            decides, such as that of the data: it is used where scores are equal, so included ones must not come first.
+        included: whether the coin included each of them, shape (canaries,).
         delta: the δ at which ε is bounded.
         alpha: largest probability that the bound is false, below 1/2.
         guesses: an even number of guesses, fixed before any score was seen, which then has all of alpha: half of them
             "in" for the highest scores, half "out" for the lowest. None: several numbers.
-        seed: of the random order of equal scores.
 
     Returns:
         The bound, 0.0 where nothing is shown.
 
     Raises:
-        ValueError: a number is out of range, a score is NaN, or there are fewer than two canaries.
+        ValueError: a number is out of range, a score is NaN, the shapes differ, or there are fewer than two canaries.
 
     Source: Steinke, Nasr, Jagielski 2023; the bound at δ > 0 is derived above.
 
-    >>> audit_one_run(range(600, 1100), range(500), delta=1e-5).guesses
+    >>> audit_one_run([0.3, 2.1] * 500, [False, True] * 500, delta=1e-5).guesses
     1000
     """
-    high, low = _scores("scores_in", scores_in), _scores("scores_out", scores_out)
-    canaries = len(high) + len(low)
+    ordered = _in_order(np.asarray(scores, dtype=np.float64), np.asarray(included, dtype=np.bool_))
+    canaries = len(ordered)
     if not 0 <= delta < 1:
         raise ValueError(f"delta must be at least 0 and below 1, got {delta}")
     if not 0 < alpha < 0.5:
@@ -114,27 +114,21 @@ def audit_one_run(
         raise ValueError(f"at least two canaries are needed, got {canaries}")
     if guesses is not None and not (2 <= guesses <= canaries and guesses % 2 == 0):
         raise ValueError(f"guesses must be even and from 2 to the {canaries} canaries, got {guesses}")
-    included = _in_order(high, low, seed)
-    each = list(_tests(included, delta, guesses))
+    each = list(_tests(ordered, delta, guesses))
     bounds = [least_epsilon(one.correct, one.guesses, one.leaked, alpha / len(each)) for one in each]
     best = int(np.argmax(bounds))
     return OneRun(bounds[best], delta, 1 - alpha, each[best].guesses, each[best].correct, canaries, len(each))
 
 
-def _scores(name: str, scores: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got the shape {values.shape}")
-    if np.isnan(values).any():
-        raise ValueError(f"{name} must be numbers, got NaN at {int(np.isnan(values).argmax())}")
-    return values
-
-
-def _in_order(high: NDArray[np.float64], low: NDArray[np.float64], seed: int) -> NDArray[np.bool_]:
-    """Return which canaries were included, by ascending score; equal scores in random order."""
-    scores, included = np.concatenate([high, low]), np.arange(len(high) + len(low)) < len(high)
-    shuffled = np.random.default_rng(seed).permutation(len(scores))
-    return included[shuffled[np.argsort(scores[shuffled], kind="stable")]]
+def _in_order(scores: NDArray[np.float64], included: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which canaries were included, by ascending score; equal scores in an order that is fixed beforehand."""
+    if scores.ndim != 1 or scores.shape != included.shape:
+        raise ValueError(f"scores and included must be (canaries,), got the shapes {scores.shape} and {included.shape}")
+    if np.isnan(scores).any():
+        raise ValueError(f"scores must be numbers, got NaN at {int(np.isnan(scores).argmax())}")
+    shuffled = np.random.default_rng(SHUFFLE).permutation(len(scores))  # should they be sorted by inclusion after all
+    ordered: NDArray[np.bool_] = included[shuffled[np.argsort(scores[shuffled], kind="stable")]]
+    return ordered
 
 
 def _tests(included: NDArray[np.bool_], delta: float, guesses: int | None) -> Iterator[_Test]:

@@ -102,7 +102,7 @@ def is_false(cells: Iterable[Cell]) -> bool:
     return min(one.chance for one in each) < CHANCE / len(each)
 
 
-def text(cells: list[Cell], repetitions: int) -> str:
+def text(cells: list[Cell], repetitions: int, seconds: float) -> str:
     """Return the page: the rows of auditors whose flaw is public, or that were not refuted."""
     auditors = dict.fromkeys((one.package, one.auditor) for one in cells)
     rows = {key: [one for one in cells if (one.package, one.auditor) == key] for key in auditors}
@@ -110,7 +110,7 @@ def text(cells: list[Cell], repetitions: int) -> str:
     lines = [
         "# Auditors held to their word",
         "",
-        f"`python -m benchmarks.auditors --repetitions {repetitions}`. Each auditor states a lower bound on ε at "
+        f"`python -m benchmarks.auditors --repetitions {repetitions} --seconds {seconds:g}`. Each auditor states a lower bound on ε at "
         f"δ = {DELTA:g} and confidence {1 - ALPHA:.0%}, for the scores of canaries that fair coins included, from "
         "mechanisms whose ε at δ is known: bounds in intervals with directed rounding. A bound above the truth is "
         f"false, and may be so in {ALPHA:.0%} of the repetitions. **FALSE**: on some mechanism it is so more often, by "
@@ -210,7 +210,7 @@ def main(repetitions: int, seconds: float, packages: tuple[str, ...], jobs: int,
         if one.chance < CHANCE and (one.package, one.auditor) not in PUBLIC:
             told = f"{one.false} of {len(one.bounds)} false, chance {one.chance:.1g}, median {one.median:.3g}"
             click.echo(f"not public: {one.package}, {one.auditor}, {title(one.of)}: {told}", err=True)
-    PAGE.write_text(text(cells, repetitions), encoding="utf-8")
+    PAGE.write_text(text(cells, repetitions, seconds), encoding="utf-8")
     click.echo(f"wrote {PAGE}", err=True)
 
 

@@ -21,7 +21,7 @@ def bounds(auditor, scores, delta, alpha, seconds):
         if found and time.monotonic() > ends:
             break
         try:
-            found.append(float(auditor(one[isin], one[~isin], delta, alpha)))
+            found.append(float(auditor(one, isin, delta, alpha)))
         except Exception:  # who states nothing states nothing false
             found.append(0.0)
     return found

@@ -1,8 +1,8 @@
 """Pictures by matplotlib, the extra `plots`. Each function returns a `Figure`, which a notebook shows.
 
 Of results: `sweep` draws a study, `twin_bars` the event's probabilities on both twins, `loss_profile` the δ that a pair
-of worlds needs at each ε, `side_by_side` both worlds of some rows, and `epsilon_between` the ε of a training run between
-two bounds. Of arrays, as the notebooks of this project use them: `picture` draws panels of named curves and bars, `cells`
+of worlds needs at each ε, `side_by_side` both worlds of some rows, and `epsilon_between` the ε of training between two
+bounds. Of arrays, as the notebooks of this project use them: `picture` draws panels of named curves and bars, `cells`
 intervals, and `ticks` places on the number line.
 
 >>> from subnormal import plots, run

@@ -31,7 +31,7 @@ def test_a_bound_at_the_truth_is_not_false() -> None:
 
 
 def test_what_is_not_public_is_not_named() -> None:
-    page = text([cell("epsilon_from_gdp", 90), cell("secret", 90), cell("sound", 3)], 100)
+    page = text([cell("epsilon_from_gdp", 90), cell("secret", 90), cell("sound", 3)], 100, 2.0)
     assert "secret" not in page
     assert "Rows may be withheld" in page
     assert "| epsilon_from_gdp | 1 | 100 | 90 | 90 of 100: identical worlds; 50 | **FALSE** |" in page

@@ -6,7 +6,7 @@ import pytest
 
 from subnormal import audit_one_run, plots
 
-AUDIT = audit_one_run([3.0] * 40, [0.0] * 40, delta=1e-5)
+AUDIT = audit_one_run([3.0, 0.0] * 40, [True, False] * 40, delta=1e-5)
 
 
 def test_the_truth_lies_between_numbers_that_are_rounded_outwards() -> None:

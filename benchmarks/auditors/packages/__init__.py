@@ -1,1 +1,1 @@
-"""The auditors of each package: functions of (scores of the included, scores of the others, δ, α)."""
+"""The auditors of each package: functions of (scores of canaries, which were included, δ, α)."""

@@ -4,7 +4,10 @@ from jax_privacy.auditing import CanaryScoreAuditor, MultiSplit, Split
 
 
 def method(name, **options):
-    return lambda high, low, delta, alpha: getattr(CanaryScoreAuditor(high, low), name)(alpha, delta, **options)
+    def bound(scores, included, delta, alpha):
+        return getattr(CanaryScoreAuditor(scores[included], scores[~included]), name)(alpha, delta, **options)
+
+    return bound
 
 
 AUDITORS = {

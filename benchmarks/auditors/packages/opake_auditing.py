@@ -12,15 +12,18 @@ def estimate(high, low):
     return one_run(canary_scores(np.concatenate([high, low]), canary_indices=places), coin_flip=flip)
 
 
-def gdp(high, low, delta, alpha):
-    return estimate(high, low).gdp(grid_size=1_000).epsilon_at(delta=delta, significance=alpha)
+def gdp(scores, included, delta, alpha):
+    return (
+        estimate(scores[included], scores[~included]).gdp(grid_size=1_000).epsilon_at(delta=delta, significance=alpha)
+    )
 
 
-def eps_delta(high, low, delta, alpha):
-    return estimate(high, low).eps_delta().epsilon_at(delta=delta, significance=alpha)
+def eps_delta(scores, included, delta, alpha):
+    return estimate(scores[included], scores[~included]).eps_delta().epsilon_at(delta=delta, significance=alpha)
 
 
-def eps_delta_split(high, low, delta, alpha):
+def eps_delta_split(scores, included, delta, alpha):
+    high, low = scores[included], scores[~included]
     first = np.concatenate([high[: len(high) // 2], low[: len(low) // 2]])
     second = estimate(high[len(high) // 2 :], low[len(low) // 2 :])
     return second.eps_delta().epsilon_at(delta=delta, significance=alpha, threshold=float(np.median(first)))

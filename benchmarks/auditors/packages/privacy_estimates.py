@@ -18,12 +18,11 @@ def counts(high, low):
 
 
 def method(name):
-    return lambda high, low, delta, alpha: compute_eps_lo(counts(high, low), delta, alpha, name)
+    def bound(scores, included, delta, alpha):
+        return compute_eps_lo(counts(scores[included], scores[~included]), delta, alpha, name)
+
+    return bound
 
 
-AUDITORS = {
-    "beta (Clopper-Pearson)": method("beta"),
-    "jeffreys": method("jeffreys"),
-    "joint-beta": method("joint-beta"),
-}
+AUDITORS = {"beta (Clopper-Pearson)": method("beta"), "jeffreys": method("jeffreys")}
 GAUSSIAN = ()

@@ -10,13 +10,12 @@ LADDER = np.linspace(0, 12, 241)  # of ε
 CLAIMS = np.linspace(0, 8, 17)  # ε that assert_private is asked about
 
 
-def one_run(high, low, delta, alpha):
-    return audit_one_run(high, low, delta=delta, alpha=alpha).epsilon_lower
+def one_run(scores, included, delta, alpha):
+    return audit_one_run(scores, included, delta=delta, alpha=alpha).epsilon_lower
 
 
-def all_guesses(high, low, delta, alpha):
-    canaries = len(high) + len(low)
-    return audit_one_run(high, low, delta=delta, alpha=alpha, guesses=canaries // 2 * 2).epsilon_lower
+def all_guesses(scores, included, delta, alpha):
+    return audit_one_run(scores, included, delta=delta, alpha=alpha, guesses=len(scores) // 2 * 2).epsilon_lower
 
 
 def halves(high, low):
@@ -27,16 +26,18 @@ def halves(high, low):
     return edges, [one[runs // 4 :] for one in both]
 
 
-def band(high, low, delta, alpha):
+def band(scores, included, delta, alpha):
     """The largest ε of a ladder at which the band's lower curve is above δ."""
+    high, low = scores[included], scores[~included]
     edges, rest = halves(high, low)
     bins = tuple(np.bincount(np.searchsorted(edges, one), minlength=len(edges) + 1) for one in rest)
     above = curve_band.band(bins, Claim(0.0, delta), LADDER.tolist(), alpha).lower > delta
     return float(LADDER[np.flatnonzero(above).max()]) if above.any() else 0.0
 
 
-def event(high, low, delta, alpha):
+def event(scores, included, delta, alpha):
     """The bound that a row of `run` shows: of one event, a half-line that the first quarter of the scores chose."""
+    high, low = scores[included], scores[~included]
     edges, rest = halves(high, low)
     runs = min(len(high), len(low))
     first = [np.array([(one[: runs // 4] >= edge).sum() for edge in edges]) for one in (high, low)]
@@ -45,8 +46,9 @@ def event(high, low, delta, alpha):
     return binomial.epsilon_lower(*intervals, delta)
 
 
-def asserted(high, low, delta, alpha):
+def asserted(scores, included, delta, alpha):
     """The largest claim of a ladder that assert_private refutes, by bisection: each call is on the same scores."""
+    high, low = scores[included], scores[~included]
     most = min(len(high), len(low))
     runs = min(most - 220, int(most / 1.25) - 20)  # besides them come those that learn an event
 

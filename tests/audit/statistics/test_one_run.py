@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import lil_matrix
 from scipy.stats import binom
 
-from subnormal.audit.statistics.one_run import audit_one_run, least_epsilon, p_value
+from subnormal.audit.statistics.one_run import OneRun, audit_one_run, least_epsilon, p_value
 
 FALSE_ALARM = 1e-6  # chance that a test of coverage fails though the bound has its coverage
 ALPHA = 0.05
@@ -140,16 +140,24 @@ def gaussian(shift: float) -> Mechanism:
     return lambda included, random: random.normal(size=len(included)) + shift * included
 
 
+def of_two(high: ArrayLike, low: ArrayLike, **options: Any) -> OneRun:
+    """Return the audit of included and other canaries in a random order."""
+    scores = np.concatenate([np.asarray(high, dtype=float), np.asarray(low, dtype=float)])
+    order = np.random.default_rng(2).permutation(len(scores))
+    return audit_one_run(scores[order], (np.arange(len(scores)) < np.size(high))[order], **options)
+
+
+def coins(included: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float64]:
+    """Two values that tell nothing."""
+    return random.integers(0, 2, len(included)).astype(np.float64)
+
+
 def bounds(mechanism: Mechanism, runs: int, canaries: int, delta: float, guesses: int | None) -> NDArray[np.float64]:
     random, found = np.random.default_rng(1), []
     for _ in range(runs):
         included = random.integers(0, 2, canaries)
         scores = mechanism(included, random)
-        found.append(
-            audit_one_run(
-                scores[included == 1], scores[included == 0], delta=delta, alpha=ALPHA, guesses=guesses
-            ).epsilon_lower
-        )
+        found.append(audit_one_run(scores, included, delta=delta, alpha=ALPHA, guesses=guesses).epsilon_lower)
     return np.array(found)
 
 
@@ -187,29 +195,34 @@ def test_the_bound_is_near_the_truth() -> None:
 
 
 def test_equal_scores_tell_nothing() -> None:
-    for seed in range(20):
-        assert audit_one_run([1.0] * 500, [1.0] * 500, seed=seed).epsilon_lower < 0.5
-    assert audit_one_run([1.0] * 40, [0.0] * 40).epsilon_lower > 2.0
-    two_values = audit_one_run([1.0] * 731 + [0.0] * 269, [1.0] * 269 + [0.0] * 731)
-    assert two_values.epsilon_lower > 0.8
+    """The coins of other audits would be other ones: their order must not be one pattern. False alarms: FALSE_ALARM."""
+    for scores in (coins, lambda included, random: np.ones(len(included))):
+        false = int((bounds(scores, 100, 300, 0.0, None) > 0).sum())
+        assert binom.sf(false - 1, 100, ALPHA) > FALSE_ALARM
+    assert of_two([1.0] * 40, [0.0] * 40).epsilon_lower > 2.0
+    assert of_two([1.0] * 600 + [0.0] * 400, [1.0] * 200 + [0.0] * 800).epsilon_lower > 0.6
+
+
+def test_canaries_that_are_sorted_by_inclusion_are_shuffled() -> None:
+    assert audit_one_run([1.0] * 2_000, [False] * 1_000 + [True] * 1_000).epsilon_lower < 0.3
 
 
 def test_a_bound_names_the_test_that_shows_it() -> None:
-    found = audit_one_run([3.0, 4.0, 5.0, 6.0], [0.0, 1.0, 2.0], guesses=6)
+    found = of_two([3.0, 4.0, 5.0, 6.0], [0.0, 1.0, 2.0], guesses=6)
     assert (found.guesses, found.correct, found.canaries, found.tests) == (6, 6, 7, 1)
     assert p_value(6, 6, 0.0, found.epsilon_lower) == pytest.approx(0.05)
-    assert audit_one_run([0.0] * 30, [1.0] * 30).epsilon_lower == 0.0
+    assert of_two([0.0] * 30, [1.0] * 30).epsilon_lower == 0.0
 
 
 def test_each_test_has_its_share_of_alpha_and_the_delta_of_the_canaries() -> None:
     random = np.random.default_rng(3)
-    fixed = audit_one_run(random.normal(2, 1, 50), random.normal(size=50), delta=1e-3, guesses=60)
+    fixed = of_two(random.normal(2, 1, 50), random.normal(size=50), delta=1e-3, guesses=60)
     assert fixed.epsilon_lower == least_epsilon(fixed.correct, 60, 100 * 1e-3, 0.05)
-    several = audit_one_run(random.normal(2, 1, 500), random.normal(size=500), delta=1e-4)
+    several = of_two(random.normal(2, 1, 500), random.normal(size=500), delta=1e-4)
     assert several.guesses % 2 == 0  # of both sides
     assert several.epsilon_lower == least_epsilon(several.correct, several.guesses, 1000 * 1e-4, 0.05 / several.tests)
     top = random.normal(size=1000) + 9 * np.repeat([1.0, 0.0], [50, 950])
-    one_side = audit_one_run(top[:500], top[500:], delta=1e-4)
+    one_side = of_two(top[:500], top[500:], delta=1e-4)
     assert one_side.guesses == one_side.correct == 46
     assert one_side.epsilon_lower == least_epsilon(46, 46, 1000 * 1e-4 / 2, 0.05 / one_side.tests)
 
@@ -217,16 +230,16 @@ def test_each_test_has_its_share_of_alpha_and_the_delta_of_the_canaries() -> Non
 @pytest.mark.parametrize(
     ("message", "arguments"),
     [
-        ("NaN at 1", {"scores_in": [0.0, math.nan]}),
-        (r"shape \(1, 2\)", {"scores_out": [[0.0, 1.0]]}),
+        ("NaN at 1", {"scores": [0.0, math.nan, 1.0]}),
+        (r"shapes \(3,\) and \(1,\)", {"included": [True]}),
         ("delta must be at least 0 and below 1, got 1", {"delta": 1}),
         ("alpha must be between 0 and 1/2, got 0.5", {"alpha": 0.5}),
-        ("two canaries are needed, got 1", {"scores_in": []}),
+        ("two canaries are needed, got 1", {"scores": [0.0], "included": [True]}),
         ("from 2 to the 3 canaries, got 4", {"guesses": 4}),
         ("must be even", {"guesses": 3}),
     ],
 )
 def test_bad_input_is_named(message: str, arguments: dict[str, object]) -> None:
-    call: dict[str, object] = {"scores_in": [0.0, 1.0], "scores_out": [0.0], **arguments}
+    call: dict[str, object] = {"scores": [0.0, 1.0, 0.0], "included": [True, True, False], **arguments}
     with pytest.raises(ValueError, match=message):
         audit_one_run(**call)  # type: ignore[arg-type]
