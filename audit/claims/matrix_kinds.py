@@ -10,10 +10,11 @@ Source: Denisov et al. 2022; Choquette-Choo et al. 2023, "(Amplified) banded mat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
+
+from hypothesis import strategies as st
 
 from subnormal.audit.claims.kind import Bounds, Kind
 from subnormal.mechanisms.numerics.interval import hull, sqrt
@@ -104,40 +105,23 @@ def _best(values: Sequence[Fraction], separation: int, participations: int) -> F
     return best[0]
 
 
-def _pattern() -> dict[str, Any]:
-    from hypothesis import strategies as st
-
-    return {"separation": st.integers(1, FEW), "participations": st.integers(1, FEW)}
+def _entries(least: float) -> st.SearchStrategy[float]:
+    return st.sampled_from([0.0, 0.5, 1.0]) | st.floats(least, 1).map(lambda entry: round(entry, 3))
 
 
-def _entries(least: float) -> Any:
-    from hypothesis import strategies as st
-
-    return st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(least, 1).map(lambda entry: round(entry, 3)))
-
-
-def _matrices() -> Mapping[str, Any]:
-    """Lower triangular matrices, half of them without negative entries. Diagonals are positive."""
-    from hypothesis import strategies as st
-
-    def of(steps: int, least: float) -> Any:
-        diagonal = st.floats(0.125, 1).map(lambda entry: round(entry, 3))
-        rows = (st.tuples(*[_entries(least)] * i, diagonal, *[st.just(0.0)] * (steps - 1 - i)) for i in range(steps))
-        return st.tuples(*rows)
-
-    sizes = st.tuples(st.integers(1, 8), st.sampled_from([0.0, -1.0]))
-    return {"matrix": sizes.flatmap(lambda one: of(*one)), **_pattern()}
+def _matrices(steps: int, least: float) -> st.SearchStrategy[tuple[tuple[float, ...], ...]]:
+    """Return the strategy of lower triangular matrices with a positive diagonal."""
+    diagonal = st.floats(0.125, 1).map(lambda entry: round(entry, 3))
+    rows = (st.tuples(*[_entries(least)] * i, diagonal, *[st.just(0.0)] * (steps - 1 - i)) for i in range(steps))
+    return st.tuples(*rows)
 
 
-def _toeplitzes() -> Mapping[str, Any]:
-    from hypothesis import strategies as st
-
-    falling = st.lists(_entries(0.0), max_size=15).map(lambda rest: (1.0, *sorted(rest, reverse=True)))
-    free = st.lists(_entries(-1.0), max_size=8).map(lambda rest: (1.0, *rest))
-    return {"coefficients": falling | free, "steps": st.integers(1, 40), **_pattern()}
-
-
+MATRICES = st.tuples(st.integers(1, 8), st.sampled_from([0.0, -1.0])).flatmap(lambda one: _matrices(*one))
+FALLING = st.lists(_entries(0.0), max_size=15).map(lambda rest: (1.0, *sorted(rest, reverse=True)))
+FREE = st.lists(_entries(-1.0), max_size=8).map(lambda rest: (1.0, *rest))
+PATTERN = {"separation": st.integers(1, FEW), "participations": st.integers(1, FEW)}
+OF_TOEPLITZ = {"coefficients": FALLING | FREE, "steps": st.integers(1, 40), **PATTERN}
 MATRIX_KINDS = (
-    Kind("matrix-sensitivity", "sensitivity", _matrices, matrix),
-    Kind("toeplitz-sensitivity", "sensitivity", _toeplitzes, toeplitz),
+    Kind("matrix-sensitivity", "sensitivity", {"matrix": MATRICES, **PATTERN}, matrix),
+    Kind("toeplitz-sensitivity", "sensitivity", OF_TOEPLITZ, toeplitz),
 )

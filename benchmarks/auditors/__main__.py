@@ -111,7 +111,8 @@ def text(cells: list[Cell], repetitions: int, seconds: float) -> str:
         "# Auditors held to their word",
         "",
         f"`python -m benchmarks.auditors --repetitions {repetitions} --seconds {seconds:g}`. Each "
-        f"auditor states a lower bound on ε at δ = {DELTA:g} and confidence {1 - ALPHA:.0%}, for the scores of canaries that fair coins included, from "
+        f"auditor states a lower bound on ε at δ = {DELTA:g} and confidence {1 - ALPHA:.0%}, for the scores of "
+        "canaries that fair coins included, from "
         "mechanisms whose ε at δ is known: bounds in intervals with directed rounding. A bound above the truth is "
         f"false, and may be so in {ALPHA:.0%} of the repetitions. **FALSE**: on some mechanism it is so more often, by "
         f"an exact binomial test; {CHANCE:.1%} of auditors that keep their word are called so: mechanisms share "
