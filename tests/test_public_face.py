@@ -68,11 +68,14 @@ True
 (add_or_remove, within(2, norm='l1'))
 >>> Gdp(1.0).mu, Renyi(2.0, 0.5).alpha, Profile(Gdp(1.0).delta).delta(0.0) < 0.4
 (1.0, 2.0, True)
+>>> from subnormal import audit_one_run
+>>> audit_one_run([0.3, 2.1] * 50, [False, True] * 50).epsilon_lower > 2
+True
 """
 
 
 def test_each_name_is_there_once_and_no_others_are() -> None:
-    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 24
+    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 25
     assert set(subnormal.__all__) <= set(dir(subnormal))
     with pytest.raises(AttributeError, match="'nothing'"):
         subnormal.nothing  # type: ignore[attr-defined]  # noqa: B018
