@@ -7,7 +7,7 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-long lint wheel table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
+.PHONY: report test test-long lint wheel release try-release table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -42,10 +42,12 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 # The wheel must stand alone: installed in an empty environment, it audits from an empty folder, and from one with folders of
-# the same names as ours.
+# the same names as ours. It is built from the sdist, and the same to the byte as that of the checkout.
 wheel: $(VENV)/.installed-test
 	rm -rf build/wheel && mkdir -p build/wheel/empty
-	$(BIN)/python -m build --wheel --outdir build/wheel .
+	$(BIN)/python -m build --outdir build/wheel .
+	$(BIN)/python -m build --wheel --outdir build/wheel/checkout .
+	cmp build/wheel/*.whl build/wheel/checkout/*.whl
 	$(PYTHON) -m venv --without-pip build/wheel/venv
 	$(BIN)/python -m pip --python build/wheel/venv install --quiet --disable-pip-version-check --no-compile build/wheel/*.whl
 	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/subnormal run --quick --runs 1000
@@ -61,6 +63,31 @@ wheel: $(VENV)/.installed-test
 	cd build/wheel/empty && page=$$(../venv/bin/subnormal explore --path) && test -s "$$page" && echo "$$page" | grep site-packages
 	test -s build/wheel/venv/lib/python3.*/site-packages/subnormal/audit/report.schema.json
 	test -f build/wheel/venv/lib/python3.*/site-packages/subnormal/py.typed
+
+# What a release needs, as far as no person must act: make release VERSION=0.3.0. It ends with what a person does then.
+PYTHONS := python3.11 python3.12 python3.13 python3.14
+release: $(VENV)/.installed-test
+	@test -n "$(VERSION)" || { echo "name the version: make release VERSION=x.y.z"; exit 1; }
+	@grep -qxF 'version = "$(VERSION)"' pyproject.toml \
+		|| { echo "VERSION is $(VERSION), and pyproject.toml has `grep '^version' pyproject.toml`"; exit 1; }
+	@! grep -qx '## Unreleased' CHANGELOG.md || { echo "CHANGELOG.md has lines under Unreleased: give them the version and the date"; exit 1; }
+	@test -z "`git status --porcelain`" || { git status --short; echo "commit or remove these first"; exit 1; }
+	$(BIN)/python -m pytest -q -n0 tests/acceptance/test_release.py
+	$(MAKE) test
+	rm -rf dist build/release && mkdir -p dist build/release
+	cp build/wheel/*.tar.gz build/wheel/*.whl dist
+	$(PYTHON) -m venv build/release/twine && build/release/twine/bin/python -m pip install --quiet twine
+	build/release/twine/bin/twine check --strict dist/*
+	@for python in $(PYTHONS); do \
+		$$python -c '' 2>/dev/null || { echo "$$python: not here, so not tried"; continue; }; \
+		$(MAKE) try-release TRIED=$$python || exit 1; done
+	@echo && sed -n '/^`make release` has tried/,$$p' CONTRIBUTING.md | sed 's/VERSION/$(VERSION)/g'
+
+# README's first example, from an index of the files in dist/, in an empty environment of the interpreter TRIED.
+try-release:
+	rm -rf build/release/$(TRIED) && $(TRIED) -m venv build/release/$(TRIED)
+	build/release/$(TRIED)/bin/python -m pip install --quiet --find-links dist subnormal==$(VERSION)
+	cp README.md build/release/$(TRIED)/ && cd build/release/$(TRIED) && bin/python -m doctest README.md && bin/subnormal --version
 
 # Run every notebook's source and keep its outputs in the paired .ipynb.
 notebooks: $(VENV)/.installed-test

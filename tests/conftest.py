@@ -2,8 +2,8 @@
 
 import ctypes
 import gc
+import mmap
 import pickle
-import resource
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -61,7 +61,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def resident_megabytes() -> int:
     """Return the memory of this process; 0 where the system does not say."""
     file = Path("/proc/self/statm")
-    return int(file.read_text().split()[1]) * resource.getpagesize() >> 20 if file.exists() else 0
+    return int(file.read_text().split()[1]) * mmap.PAGESIZE >> 20 if file.exists() else 0
 
 
 @pytest.fixture

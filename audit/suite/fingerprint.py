@@ -63,11 +63,15 @@ def _files(top: str) -> Iterator[Path]:
 
 
 def _below(folder: Path, seen: set[Path]) -> Iterator[Path]:
-    """Yield the files of code in a folder and in those below it, through links too, each folder once."""
+    """Yield the files of code in a folder and in those below it, through links too, each folder once.
+
+    Environments are left out: a checkout may hold one, and what is installed counts by its version.
+    """
     seen.add(folder.resolve())
     for one in folder.iterdir():
-        if one.is_dir() and one.resolve() not in seen:
-            yield from _below(one, seen)
+        if one.is_dir():
+            if one.resolve() not in seen and not (one / "pyvenv.cfg").exists():
+                yield from _below(one, seen)
         elif one.suffix in CODE and one.is_file():
             yield one
 

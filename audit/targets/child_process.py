@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ class ChildProcess:
         self._received = bytearray()
         self._answered = False  # before the first answer, a greeting may be printed
         self._stderr = b""
+        if sys.platform == "win32":
+            raise TargetError(f"{arguments[0]!r} cannot be started: programs can be checked on Linux and macOS only")
         pipe = subprocess.PIPE
         try:
             with interrupts.defer():

@@ -65,6 +65,14 @@ def test_folders_that_are_links_count(package: Path) -> None:
     assert code_of(["owned.noise"]) != before
 
 
+def test_environments_do_not_count(package: Path) -> None:
+    before = code_of(["owned.noise"])
+    (package / "owned/.venv").mkdir()
+    (package / "owned/.venv/pyvenv.cfg").touch()
+    (package / "owned/.venv/installed.py").touch()
+    assert code_of(["owned.noise"]) == before
+
+
 def test_what_is_installed_counts_by_its_version(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = code_of(["owned.noise"])
     monkeypatch.setattr("subnormal.audit.suite.fingerprint.distributions", list)
