@@ -79,7 +79,7 @@ _MODULES = {
     "subnormal.mechanisms.privacy": ("Claim", "Eta", "Zcdp"),
 }
 
-if not os.path.isdir(os.path.join(__path__[0], "audit")):  # a checkout without links, as on Windows, or an unpacked sdist
+if not os.path.isdir(os.path.join(__path__[0], "audit")):  # a checkout without links (Windows), or an unpacked sdist
     __path__.append(os.path.dirname(__path__[0]))
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours

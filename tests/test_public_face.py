@@ -19,6 +19,7 @@ from tests.support.paths import ROOT
 from tests.support.processes import run
 
 HEAVY = ("numpy", "scipy", "gmpy2", "matplotlib", "click", "rich", "jinja2", "cryptography", "pandas", "hypothesis")
+COMMANDS = ("click", "rich", "jinja2", "cryptography", "filelock", "pytest", "matplotlib", "pandas")
 FUNCTIONS = [name for name in subnormal.__all__ if inspect.isfunction(getattr(subnormal, name))]
 CLAIMS = [subnormal.Claim, subnormal.Eta, subnormal.Zcdp, subnormal.Gdp, subnormal.Renyi, subnormal.Profile]
 PICTURES = [function for name in plots.__all__ if inspect.isfunction(function := getattr(plots, name))]
@@ -111,6 +112,17 @@ def test_nothing_heavy_is_imported_before_a_name_is_used() -> None:
     )
     shown = run([sys.executable, "-c", code], cwd=ROOT)
     assert (shown.stdout.splitlines(), shown.stderr) == (["[]", "[]", "True"], "")
+
+
+def test_a_check_needs_no_library_of_pages_and_commands() -> None:
+    """It finds and prints a violation where numpy, scipy, gmpy2 and Hypothesis alone are installed."""
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({COMMANDS}))\n"
+        "from subnormal import Claim, add_or_remove, check; from hypothesis import strategies as st\n"
+        "print(check(sum, st.lists(st.integers(0, 9)), add_or_remove(), Claim(1.0), seconds=20))"
+    )
+    shown = run([sys.executable, "-c", code], cwd=ROOT)
+    assert (shown.stdout[:8], shown.stderr) == ("VIOLATED", "")
 
 
 def test_types_are_seen_by_whoever_checks_them() -> None:

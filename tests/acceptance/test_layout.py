@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
 
+import subnormal
 from benchmarks.structure import import_cycles
 from subnormal.mechanisms.families import FAMILIES
 from tests.conftest import LONG
@@ -206,3 +208,20 @@ def test_the_list_of_long_tests_names_tests_that_are_there() -> None:
     assert len(named) > 100
     gone = [one for one in named if not (file := ROOT / one[0]).exists() or f"def {one[1]}(" not in file.read_text()]
     assert gone == []
+
+
+def test_a_checkout_without_links_works(tmp_path: Path) -> None:
+    """As Windows, a zip archive and an sdist have it: the links of `subnormal/` are files of text, or are missing."""
+    for name in ("subnormal", *PACKAGES):
+        copytree(ROOT / name, tmp_path / name, ignore=ignore_patterns("__pycache__", *PACKAGES))
+    for name in PACKAGES[1:]:
+        (tmp_path / "subnormal" / name).write_text(f"../{name}")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    shown = run([sys.executable, "-m", "audit", "--version"], cwd=tmp_path, env=environment)
+    assert (shown.stdout.split()[:2], shown.stderr) == (["subnormal,", "version"], "")
+
+
+def test_nothing_else_of_a_checkout_is_part_of_the_package() -> None:
+    """Beside an installed package lie those of others, which are no part of it either."""
+    if (ROOT / "subnormal" / "audit").is_dir():
+        assert list(subnormal.__path__) == [str(ROOT / "subnormal")]

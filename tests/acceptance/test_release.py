@@ -3,7 +3,11 @@
 import re
 import tomllib
 
+import pytest
+import yaml
+
 from tests.support.paths import ROOT
+from tests.support.processes import run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -28,8 +32,28 @@ def test_the_workflow_tests_the_versions_of_python_that_are_promised() -> None:
 
 
 def test_the_workflow_and_the_hook_run_what_the_gate_runs() -> None:
-    assert found(r"^      - run: (.*)$", ".github/workflows/test.yml") == ["make test"]
+    assert found(r"^ +run: (make .*)$", ".github/workflows/test.yml") == ["make test", "make test-long"]
     assert found(r"^make .*$", ".ci/run") == ["make test"]
     assert found(r"^ +entry: (.*)$", ".pre-commit-config.yaml") == ["make lint"]
     lint = found(r"^lint:.*\n((?:\t.*\n)+)", "Makefile")[0]
     assert re.findall(r"\$\(BIN\)/(.*)", lint) == ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]
+
+
+def test_a_tag_is_published_as_make_release_tried_it() -> None:
+    """By a job that waits for a person, with a token of the index's own and no password."""
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+    assert {"run": 'make release VERSION="${GITHUB_REF_NAME#v}"'} in jobs["build"]["steps"]
+    assert (jobs["publish"]["needs"], jobs["publish"]["environment"]) == ("build", "pypi")
+    assert jobs["publish"]["permissions"] == {"id-token": "write", "attestations": "write"}
+    assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("", "make release VERSION=x.y.z"), ("9.9.9", f'pyproject.toml has version = "{PROJECT["version"]}"')],
+)
+def test_a_release_of_another_version_does_not_begin(version: str, told: str) -> None:
+    command = ["make", "--no-print-directory", "--old-file=.venv/.installed-test", "release", f"VERSION={version}"]
+    shown = run(command, cwd=ROOT)
+    assert shown.returncode != 0
+    assert told in shown.stdout

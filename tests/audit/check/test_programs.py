@@ -174,6 +174,12 @@ def test_a_program_that_cannot_be_greeted_does_not_begin(command: str, told: str
         pass
 
 
+def test_where_programs_cannot_be_asked_an_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(TargetError, match="on Linux and macOS only"), program("true", {}, 30):
+        pass
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
