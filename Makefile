@@ -45,8 +45,8 @@ lint: $(VENV)/.installed-test
 # the same names as ours. It is built from the sdist, and the same to the byte as that of the checkout.
 wheel: $(VENV)/.installed-test
 	rm -rf build/wheel && mkdir -p build/wheel/empty
-	$(BIN)/python -m build --outdir build/wheel .
-	$(BIN)/python -m build --wheel --outdir build/wheel/checkout .
+	$(BIN)/python -m build --no-isolation --outdir build/wheel .
+	$(BIN)/python -m build --no-isolation --wheel --outdir build/wheel/checkout .
 	cmp build/wheel/*.whl build/wheel/checkout/*.whl
 	$(PYTHON) -m venv --without-pip build/wheel/venv
 	$(BIN)/python -m pip --python build/wheel/venv install --quiet --disable-pip-version-check --no-compile build/wheel/*.whl
