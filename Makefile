@@ -7,7 +7,7 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-long lint wheel release try-release table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
+.PHONY: report test test-long lint wheel release release-checks try-release table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -66,12 +66,14 @@ wheel: $(VENV)/.installed-test
 
 # What a release needs, as far as no person must act: make release VERSION=0.3.0. It ends with what a person does then.
 PYTHONS := python3.11 python3.12 python3.13 python3.14
-release: $(VENV)/.installed-test
+release-checks:
 	@test -n "$(VERSION)" || { echo "name the version: make release VERSION=x.y.z"; exit 1; }
 	@grep -qxF 'version = "$(VERSION)"' pyproject.toml \
 		|| { echo "VERSION is $(VERSION), and pyproject.toml has `grep '^version' pyproject.toml`"; exit 1; }
 	@! grep -qx '## Unreleased' CHANGELOG.md || { echo "CHANGELOG.md has lines under Unreleased: give them the version and the date"; exit 1; }
 	@test -z "`git status --porcelain`" || { git status --short; echo "commit or remove these first"; exit 1; }
+
+release: release-checks $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q -n0 tests/acceptance/test_release.py
 	$(MAKE) test
 	rm -rf dist build/release && mkdir -p dist build/release
