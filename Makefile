@@ -83,6 +83,7 @@ release: release-checks $(VENV)/.installed-test
 	@for python in $(PYTHONS); do \
 		$$python -c '' 2>/dev/null || { echo "$$python: not here, so not tried"; continue; }; \
 		$(MAKE) try-release TRIED=$$python || exit 1; done
+	$(BIN)/python -m pip hash dist/*
 	@echo && sed -n '/^`make release` has tried/,$$p' CONTRIBUTING.md | sed 's/VERSION/$(VERSION)/g'
 
 # README's first example, from an index of the files in dist/, in an empty environment of the interpreter TRIED.
