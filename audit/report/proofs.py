@@ -31,7 +31,7 @@ def known() -> tuple[Proof, ...]:
     """Return the results that this version ships, exact members first."""
     if not FILE.exists():
         return ()
-    proofs: tuple[Proof, ...] = read(tuple[Proof, ...], json.loads(FILE.read_text()), "proved.json")
+    proofs: tuple[Proof, ...] = read(tuple[Proof, ...], json.loads(FILE.read_text("utf-8")), "proved.json")
     return proofs
 
 

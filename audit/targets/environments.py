@@ -52,7 +52,7 @@ def install(wanted: Environment) -> None:
     """Install what an environment lacks. Raises NotInstalledError with pip's reason."""
     ours = [] if wanted.editable is None else _dependencies(wanted.editable)
     stamp, content = wanted.folder / "installed.txt", "\n".join([*wanted.requirements, *ours])
-    if not wanted.requirements or (stamp.is_file() and stamp.read_text() == content):
+    if not wanted.requirements or (stamp.is_file() and stamp.read_text("utf-8") == content):
         return
     shutil.rmtree(wanted.folder, ignore_errors=True)
     _run([_base(wanted.python), "-m", "venv", *(["--without-pip"] if wanted.editable else []), str(wanted.folder)])
@@ -69,7 +69,7 @@ def install(wanted: Environment) -> None:
         _run([*pip, *options, *whole])
     if wanted.bare:
         _run([*pip, *options, "--no-deps", *wanted.bare])
-    stamp.write_text(content)
+    stamp.write_text(content, "utf-8")
 
 
 def _dependencies(root: Path) -> list[str]:

@@ -99,6 +99,7 @@ def test_a_new_key_after_the_stated_volume(monkeypatch: pytest.MonkeyPatch) -> N
     assert keys == [32, 16] * 3
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked on this system")
 @pytest.mark.parametrize("before", [5, 64], ids=["leaves-bits-behind", "draws-words-ahead"])
 def test_a_child_process_never_repeats_its_parents_bits(before: int) -> None:
     bits = system_bits()
