@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any, Protocol
 
@@ -256,7 +256,8 @@ class Learned:
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object, portable if it is an interval, a grid, or a refusal."""
         (low, high), first = _bounds(self.low, self.high), self.terms[0]
-        if len(self.terms) == 1 and first == Term(first.feature):
+        plain = np.isnan(first.absent) and replace(first, absent=0.0) == Term(first.feature, absent=0.0)
+        if len(self.terms) == 1 and plain:  # since Python 3.13, dataclasses with the same NaN are not equal
             if first.feature == "value":
                 return {"kind": "between", "low": low, "high": high, "portable": True}
             if first.feature == "grid" and self.low == -np.inf:

@@ -144,7 +144,9 @@ def test_each_leaf_is_visited_once() -> None:
 
 def test_an_exception_is_an_outcome() -> None:
     law = exhaustive.law(lambda bits: 1 // bits.take(1), depth=1)
-    refused = Refused("ZeroDivisionError: integer division or modulo by zero")
+    with pytest.raises(ZeroDivisionError) as error:
+        _ = 1 // 0  # its words change by version of Python
+    refused = Refused(f"ZeroDivisionError: {error.value}")
     assert law.probability(refused)[0] == Fraction(1, 2)
 
 

@@ -100,12 +100,16 @@ def test_rounded_laplace_noise_has_its_law_and_no_rest() -> None:
 
 def test_an_exception_is_an_outcome() -> None:
     found = bounds(lambda data: 1 // 0 if random.random() < 0.25 else "fine")
-    assert found[Refused("ZeroDivisionError: integer division or modulo by zero")] == (Fraction(1, 4),) * 2
+    with pytest.raises(ZeroDivisionError) as error:
+        _ = 1 // 0  # its words change by version of Python
+    assert found[Refused(f"ZeroDivisionError: {error.value}")] == (Fraction(1, 4),) * 2
 
 
 def test_the_number_that_a_logarithm_refuses_is_told_apart() -> None:
     found = bounds(lambda data: math.log(random.random()) < -1.0)
-    assert found[Refused("ValueError: math domain error")] == (Fraction(1, WORDS),) * 2
+    with pytest.raises(ValueError, match=r"math|positive") as error:
+        math.log(0.0)
+    assert found[Refused(f"ValueError: {error.value}")] == (Fraction(1, WORDS),) * 2
 
 
 def test_digits_of_text_are_steps() -> None:
