@@ -153,7 +153,7 @@ calibrate: $(VENV)/.installed-test
 	$(BIN)/python -m pytest benchmarks/calibration -q --timeout 3600
 
 clean:
-	rm -rf $(VENV) build dist reports vectors museum/.environments
+	rm -rf $(VENV) build dist reports museum/.environments
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \

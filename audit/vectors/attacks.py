@@ -1,6 +1,6 @@
-"""Attack vectors: an attack as one JSON file that any language can run, like Wycheproof's.
+"""The set `attacks`: an attack as one JSON document that any language can run, like Wycheproof's.
 
-docs/vector.schema.json is the schema. A float is {"decimal": 0.5, "hex": "0x1.0000000000000p-1"}; an integer is a JSON
+vectors/1/vector.schema.json is the schema. A float is {"decimal": 0.5, "hex": "0x1.0000000000000p-1"}; an integer is a JSON
 number up to 2^53 and a string beyond; a vector is run-length encoded.
 """
 
@@ -9,16 +9,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
-from math import isfinite
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
+from subnormal.attacks.catalogue import on_outcomes
 from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.engine.pairs import adjacent_worlds
 from subnormal.audit.evidence import exact
 from subnormal.audit.report.to_json import to_json as document
+from subnormal.audit.vectors.numbers import outward
 from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
 from subnormal.mechanisms.privacy import Claim
@@ -48,6 +50,68 @@ def vector(of: AnyAttack) -> dict[str, Any]:
         "broken": _broken(of, data_in, data_out),
     }
     return {"schema": SCHEMA, "id": identity(of.name, content)} | about | content | shows
+
+
+def tests() -> Iterator[dict[str, Any]]:
+    """Yield the vectors whose event another language can evaluate, the same ones whatever libraries are installed."""
+    for of in on_outcomes():
+        if of.event is not None and of.event.to_json()["portable"]:
+            one = vector(of)
+            ours = {member.name for member in members(family(of.family)) if not member.package}
+            yield one | {"broken": [_rounded(shown) for shown in one["broken"] if shown["mechanism"] in ours]}
+    yield from map(_of_query, QUERIES)
+
+
+def _rounded(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds with few digits: processors compute the last ones of an exponential differently."""
+    bounds = {name: shown[name] for name in ("event_in", "event_out") if shown[name] is not None}
+    decimals = {name: outward(*(end["decimal"] for end in both)) for name, both in bounds.items()}
+    return {**shown, **{name: number(list(both)) for name, both in decimals.items()}}
+
+
+# Attacks on queries with noise that are no family of this project: name, family, description, source, parameters, data
+# with Alice and without, event, ε, δ.
+Query = tuple[str, str, str, str, Mapping[str, Any], Any, Any, Mapping[str, Any], float, float]
+QUERIES: Sequence[Query] = (
+    (
+        "grid-precision-gaussian-float64", "gaussian", "a count of 1 with Alice, 0 without: 1 + noise lies on a coarse grid",
+        "Jin et al. 2021 (arXiv:2112.05307)", {"sigma": 1.0}, 1, 0, {"kind": "off-grid", "grid": -53}, 1.0, 0.126937,
+    ),
+    (
+        "inverted-scale", "laplace", "a count of 1 with Alice, 0 without, and noise of scale ε instead of 1/ε",
+        "Ding et al. 2018 (arXiv:1805.10277)", {"epsilon": 0.5}, 1, 0,
+        {"kind": "between", "low": -inf, "high": 0.0}, 0.5, 0.0,
+    ),
+    (
+        "local-sensitivity-mean", "mean", "the mean of one record, 1, or of none: noise of scale 1/(n + 1) tells n",
+        "Near, Abuah: Programming Differential Privacy, Chapter 7", {"epsilon": 1.0, "lower": 0.0, "upper": 1.0},
+        np.ones(1), np.ones(0), {"kind": "between", "low": 0.75, "high": 1.25}, 1.0, 0.0,
+    ),
+    (
+        "noisy-max-value", "noisy-max", "three queries, 0 with Alice and 1 without: the largest noisy value, not its place",
+        "Ding et al. 2018 (arXiv:1805.10277)", {"epsilon": 1.0, "scale": 2.0}, np.zeros(3, np.int64), np.ones(3, np.int64),
+        {"kind": "between", "low": -inf, "high": -0.5}, 1.0, 0.0,
+    ),
+    (
+        "quantile-underflow", "quantile", "the median of 3,000 records that are 1, one more with Alice: weights e^(−ε·n/4) underflow",
+        "diffprivlib, issue 107; SmartNoise, issue 572", {"epsilon": 1.0, "quantile": 0.5, "lower": 0.0, "upper": 1.0},
+        np.ones(3001), np.ones(3000), {"kind": "refuses"}, 1.0, 0.0,
+    ),
+)  # fmt: skip
+
+
+def _of_query(query: Query) -> dict[str, Any]:
+    name, of, description, source, parameters, data_in, data_out, event, epsilon, delta = query
+    content = {
+        "family": of,
+        "parameters": number(parameters),
+        "data_in": data(data_in),
+        "data_out": data(data_out),
+        "event": number({**event, "portable": True}),
+    }
+    about = {"attack": name, "description": description, "source": source}
+    shows = {"claim": _claim(Claim(epsilon, delta)), "broken": []}
+    return {"schema": SCHEMA, "id": identity(name, content)} | about | content | shows
 
 
 def identity(name: str, content: Mapping[str, Any]) -> str:
@@ -125,3 +189,26 @@ def _broken(of: AnyAttack, data_in: Any, data_out: Any) -> list[dict[str, Any]]:
             shown |= {"event_in": number(event_in), "event_out": number(event_out)}
         found.append(shown)
     return found
+
+
+# How a line of text has a vector: what is left out of it, and what takes several words.
+PROSE = ("schema", "attack", "description", "source", "broken")
+NESTED = ("data_in", "data_out", "event", "claim")
+
+
+def words(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a vector as words by name: the claim without what follows from it, numbers as plain ones.
+
+    >>> words("event", {"kind": "off-grid", "grid": -53, "portable": True})
+    {'event': 'off-grid', 'event_grid': -53}
+    """
+    if name == "event":
+        return {"event": value["kind"]} | {f"event_{key}": value[key] for key in value if key not in ("kind", "portable")}
+    if name == "claim":
+        return {"claim_epsilon": value["epsilon"], "claim_delta": value["delta"]}
+    if "items" in value:
+        return {name: value["items"], "type": "mapping"}
+    if "runs" not in value:
+        return {name: value["value"], "type": value["type"]}
+    runs = [f"{count}*{record['decimal'] if isinstance(record, dict) else record}" for count, record in value["runs"]]
+    return {name: runs, "type": value["type"]} | ({"shape": value["shape"]} if "shape" in value else {})
