@@ -20,7 +20,7 @@ Parameters = Mapping[str, Any]
 DRAWS = 100_000
 STREAM_BITS = 4096  # no stream is longer
 HASHED = 6  # streams of each set of parameters that are hashes, beside those with a pattern
-PATTERNS = ("0", "1", "01", "10", "0011", "1100")
+PATTERNS = ("0", "1", "01", "10", "0011", "1100", "1000", "0111")
 
 WIDE = "1099511627776"  # 2^40: no law is held at this width, which has many outcomes of which each is rare
 
@@ -61,7 +61,7 @@ CASES: Mapping[str, Sequence[Parameters]] = {
         {"value": value, "scale": scale, "bound": bound}
         for value, scale, bound in (
             (0.0, 1.0, 8.0), (0.5, 1.0, 8.0), (-0.5, 1.0, 8.0), (1.0, 1.5, 10.0), (0.1, 0.125, 1.0), (100.0, 1.0, 8.0),
-            (-100.0, 1.0, 8.0), (0.25, 3.0, 20.0),
+            (-100.0, 1.0, 8.0), (0.25, 3.0, 20.0), (8.5, 1.0, 16.0), (-8.5, 1.0, 16.0),
         )
     ],
 }  # fmt: skip
@@ -99,7 +99,7 @@ def _streams(name: str, parameters: Parameters) -> Iterator[dict[str, Any]]:
             digits = f"{int(padded, 2):0{len(padded) // 4}x}" if padded else ""
             yield {
                 "kind": "stream", "function": name, "parameters": dict(parameters), "bits": digits,
-                "consumed": len(used), "outcome": outcome,
+                "consumed": len(used), "outcome": int(outcome) if isinstance(outcome, bool) else outcome,
             }  # fmt: skip
 
 
