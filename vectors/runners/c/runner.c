@@ -1,5 +1,5 @@
 /* Holds a library in C against the vectors, from their lines of text: samplers, maps, and queries with one number.
-   cc -std=c11 -DSUBJECT='"example.c"' -o runner runner.c -lm && ./runner ../../1/*.txt
+   cc -std=c11 -DSUBJECT='"example.c"' -o runner runner.c -lm && ./runner ../../1/samplers.txt …
    SUBJECT has `sample`, `map` and `query`, as example.c. Exit code: 1 if a test fails. */
 #include <math.h>
 #include <stdint.h>
