@@ -203,7 +203,9 @@ def words(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     {'event': 'off-grid', 'event_grid': -53}
     """
     if name == "event":
-        return {"event": value["kind"]} | {f"event_{key}": value[key] for key in value if key not in ("kind", "portable")}
+        return {"event": value["kind"]} | {
+            f"event_{key}": value[key] for key in value if key not in ("kind", "portable")
+        }
     if name == "claim":
         return {"claim_epsilon": value["epsilon"], "claim_delta": value["delta"]}
     if "items" in value:

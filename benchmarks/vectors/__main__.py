@@ -121,7 +121,11 @@ def main(*names: str) -> None:
             print(row, flush=True)
             lines.append(row)
         path = HERE / "results.md"
-        text = path.read_text("utf-8") if path.exists() else "# What the vectors find\n\nWritten by `python -m benchmarks.vectors`.\n"
+        text = (
+            path.read_text("utf-8")
+            if path.exists()
+            else "# What the vectors find\n\nWritten by `python -m benchmarks.vectors`.\n"
+        )
         kept = re.sub(rf"\n## {re.escape(title)}\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL).rstrip()
         path.write_text(f"{kept}\n\n## {title}\n\n" + "\n".join(lines) + "\n", "utf-8")
 

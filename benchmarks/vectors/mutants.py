@@ -12,7 +12,10 @@ MUTANTS: tuple[tuple[str, str], ...] = (
     ("return uniform(p.denominator, take) < p.numerator", "return uniform(p.denominator, take) <= p.numerator"),
     ("return uniform(p.denominator, take) < p.numerator", "return take(53) / 2**53 < float(p)"),
     ("range(math.ceil(gamma) - 1)", "range(math.floor(gamma) - 1)"),
-    ("if not coin_exp_of_part(Fraction(1), take):\n            return 0", "if not coin_exp_of_part(Fraction(1), take):\n            break"),
+    (
+        "if not coin_exp_of_part(Fraction(1), take):\n            return 0",
+        "if not coin_exp_of_part(Fraction(1), take):\n            break",
+    ),
     ("gamma - max(0, math.ceil(gamma) - 1)", "gamma - int(gamma)"),
     ("while coin(gamma / flips, take)", "while coin(gamma / (flips + 1), take)"),
     ("return flips & 1", "return flips > 1"),
@@ -46,7 +49,7 @@ MUTANTS: tuple[tuple[str, str], ...] = (
     ("- math.floor(steps) >= 0.5", "- math.floor(steps) > 0.5"),
     ("max(-bound, min(bound, value)) + sign", "value + sign"),
     # samplers that draw
-    ("q = math.exp(-1 / Fraction(parameters[\"scale\"]))", "q = math.exp(-1 / round(Fraction(parameters[\"scale\"]) + 1))"),
+    ('q = math.exp(-1 / Fraction(parameters["scale"]))', 'q = math.exp(-1 / round(Fraction(parameters["scale"]) + 1))'),
     ("[geometric(q) - geometric(q) for _ in range(n)]", "[random.choice((1, -1)) * geometric(q) for _ in range(n)]"),
     ("random.choice(lies) for _", "random.randrange(k) for _"),
     # maps

@@ -140,7 +140,9 @@ def group_by_keys():
     function = names["every_key" if FLAWED else "keys_above_a_threshold"]
     return {
         "MECHANISMS": {
-            "threshold": lambda parameters, data: function([key for key, count in data.items() for _ in range(int(count))])
+            "threshold": lambda parameters, data: function(
+                [key for key, count in data.items() for _ in range(int(count))]
+            )
         }
     }
 
@@ -231,7 +233,10 @@ def opendp_314():
     def promised(parameters, _):
         return next(moved for moved in range(100) if made(parameters).check(2, moved))
 
-    return {"QUERIES": {"sized-sum": lambda parameters, records: made(parameters)(records)}, "BOUNDS": {"sized-sum": promised}}
+    return {
+        "QUERIES": {"sized-sum": lambda parameters, records: made(parameters)(records)},
+        "BOUNDS": {"sized-sum": promised},
+    }
 
 
 def opendp_348():
@@ -340,9 +345,9 @@ def dp_accounting_378():
 def opacus_384():
     return {
         "MAPS": {
-            "sampled-gaussian": lambda sigma, sampling, steps, delta: exhibit("opacus-384")["analysis"].compute_eps_poisson(
-                steps=steps, noise_multiplier=sigma, sample_rate=sampling, delta=delta
-            )
+            "sampled-gaussian": lambda sigma, sampling, steps, delta: exhibit("opacus-384")[
+                "analysis"
+            ].compute_eps_poisson(steps=steps, noise_multiplier=sigma, sample_rate=sampling, delta=delta)
         }
     }
 

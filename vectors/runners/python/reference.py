@@ -163,9 +163,11 @@ def composed(epsilon, failure, steps, delta):
 
 
 def parallel(budgets, delta):
-    return max((epsilon for epsilon, failure in budgets if failure <= delta), default=math.inf) if all(
-        failure <= delta for _, failure in budgets
-    ) else math.inf
+    return (
+        max((epsilon for epsilon, failure in budgets if failure <= delta), default=math.inf)
+        if all(failure <= delta for _, failure in budgets)
+        else math.inf
+    )
 
 
 MAPS = {
@@ -176,7 +178,9 @@ MAPS = {
     "threshold": threshold_delta,
     "threshold-real": lambda scale, threshold: math.exp(-(threshold - 1) / scale) / 2,
     "laplace-accuracy": lambda scale, alpha: scale * math.log(1 / alpha),
-    "discrete-laplace-accuracy": lambda scale, alpha: math.ceil(scale * math.log(2 / alpha / (1 + math.exp(-1 / scale)))),
+    "discrete-laplace-accuracy": lambda scale, alpha: math.ceil(
+        scale * math.log(2 / alpha / (1 + math.exp(-1 / scale)))
+    ),
     "zcdp": lambda rho, delta: rho + 2 * math.sqrt(rho * math.log(1 / delta)),
     "renyi": lambda alpha, tau, delta: tau + math.log(1 / delta) / (alpha - 1),
     "pure-to-zcdp": lambda epsilon: epsilon**2 / 2,
@@ -215,7 +219,9 @@ def histogram(parameters, records):
 
 def quantile(parameters, records):
     ordered = sorted(clamp(x, parameters["lower"], parameters["upper"]) for x in records)
-    return ordered[min(len(ordered) - 1, int(parameters["quantile"] * len(ordered)))] if ordered else parameters["lower"]
+    return (
+        ordered[min(len(ordered) - 1, int(parameters["quantile"] * len(ordered)))] if ordered else parameters["lower"]
+    )
 
 
 def scores(parameters, records):

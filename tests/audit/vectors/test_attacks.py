@@ -1,4 +1,4 @@
-"""Attack vectors: files from which a program in another language runs an attack, with no Python in the judging."""
+"""Attack vectors: documents from which a program in another language runs an attack, with no Python in the judging."""
 
 import json
 import shutil
@@ -14,19 +14,20 @@ from subnormal.attacks.additive.absorption import absorption
 from subnormal.attacks.catalogue import on_outcomes
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
-from subnormal.audit import vectors
 from subnormal.audit.__main__ import main
+from subnormal.audit.vectors import attacks as vectors
 from subnormal.mechanisms.families import family
 from tests.support.paths import ROOT
 from tests.support.processes import run
 
-SCHEMA = json.loads((ROOT / "docs" / "vector.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "vectors" / "1" / "vector.schema.json").read_text())
 
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vectors")
-    result = CliRunner().invoke(main, ["vectors", "--out", str(folder)])
+    names = [option for of in on_outcomes() for option in ("--attack", of.name)]
+    result = CliRunner().invoke(main, ["vectors", "make", "--out", str(folder), *names])
     assert result.exit_code == 0
     assert result.stderr.splitlines()[-1] == f"{len(on_outcomes())} vectors: {folder}"
     return folder
@@ -153,9 +154,17 @@ def test_the_runner_refuses_what_it_cannot_judge(runner: Path, written: Path) ->
 
 def test_one_vector_may_be_asked_for_and_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text("mine")
-    result = CliRunner().invoke(main, ["vectors", "--out", str(tmp_path), "--attack", "zero-rounding"])
+    result = CliRunner().invoke(main, ["vectors", "make", "--out", str(tmp_path), "--attack", "zero-rounding"])
     assert result.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.json", "zero-rounding.json"]
-    mistaken = CliRunner().invoke(main, ["vectors", "--out", str(tmp_path), "--attack", "zero-roundin"])
+    mistaken = CliRunner().invoke(main, ["vectors", "make", "--out", str(tmp_path), "--attack", "zero-roundin"])
     assert mistaken.exit_code == 2
     assert "did you mean 'zero-rounding'?" in mistaken.stderr
+
+
+def test_a_family_that_is_not_ours_has_vectors_too() -> None:
+    named = {of.name for of in on_outcomes()}
+    others = [document for document in vectors.tests() if document["attack"] not in named]
+    assert len(others) == len(vectors.QUERIES)
+    for document in others:
+        Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(document)))

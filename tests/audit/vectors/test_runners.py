@@ -1,0 +1,79 @@
+"""The runners of vectors/runners pass what is right and fail what is flawed; those without a compiler are skipped."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.vectors.mutants import MUTANTS, mutated
+from tests.support.paths import ROOT
+from tests.support.processes import run
+
+VECTORS = ROOT / "vectors" / "1"
+RUNNERS = ROOT / "vectors" / "runners"
+PYTHON = [sys.executable, str(RUNNERS / "python" / "runner.py"), str(VECTORS)]
+
+# How each is built, {} being a folder, and started.
+LANGUAGES: dict[str, tuple[list[list[str]], list[str]]] = {
+    "c": (
+        [["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", '-DSUBJECT="example.c"', "-DFLAWED=getenv(\"FLAWED\")", "-o", "{}/runner", "runner.c", "-lm"]],
+        ["{}/runner", *(str(VECTORS / f"{name}.txt") for name in ("samplers", "maps", "stability"))],
+    ),
+    "rust": ([["rustc", "-O", "-D", "warnings", "-o", "{}/runner", "runner.rs"]], ["{}/runner", str(VECTORS)]),
+    "java": ([["javac", "-Xlint:all", "-Werror", "-d", "{}", "Runner.java"]], ["java", "-cp", "{}", "Runner", str(VECTORS)]),
+    "go": ([["go", "build", "-o", "{}/runner", *(f"{name}.go" for name in ("runner", "samplers", "stability", "example"))]], ["{}/runner", str(VECTORS)]),
+    "javascript": ([], ["node", "runner.js", str(VECTORS), "example.js"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_runner_passes_its_example_and_fails_the_flawed_one(language: str, tmp_path: Path) -> None:
+    builds, start = LANGUAGES[language]
+    needed = (builds[0] if builds else start)[0]
+    if shutil.which(needed) is None:
+        pytest.skip(f"the runner in {language} needs {needed}")
+    place = RUNNERS / language
+    for build in builds:
+        made = run([word.replace("{}", str(tmp_path)) for word in build], cwd=place)
+        assert made.returncode == 0, made.stderr
+    command = [word.replace("{}", str(tmp_path)) for word in start]
+    sound = run(command, cwd=place)
+    assert (sound.returncode, sound.stderr) == (0, ""), sound.stdout[-500:]
+    counts = [line.split(": ")[1].split(" ") for line in sound.stdout.splitlines()]
+    assert all(int(count[0]) > 0 and int(count[2]) == 0 for count in counts), sound.stdout
+    flawed = run(command, cwd=place, env={**os.environ, "FLAWED": "1"})
+    assert flawed.returncode == 1
+    for failed in ("gaussian-zcdp/1", "randomized-response/", "count/2"):
+        assert any("FAILED" in line and failed in line for line in flawed.stdout.splitlines()), flawed.stdout[-800:]
+
+
+@pytest.mark.parametrize("name", ["samplers", "maps", "stability", "attacks"])
+def test_the_reference_passes_the_runner_in_python(name: str) -> None:
+    result = run([*PYTHON, str(RUNNERS / "python" / "reference.py"), name])
+    assert result.returncode == 0, result.stdout
+    assert " 0 failed" in result.stdout
+    assert ": 0 passed" not in result.stdout
+
+
+@pytest.mark.parametrize("row", [MUTANTS[0], MUTANTS[36], MUTANTS[-1]], ids=["sampler", "snapping", "map"])
+def test_a_mutant_fails(row: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "mutant.py").write_text(mutated((RUNNERS / "python" / "reference.py").read_text(), row))
+    result = run([*PYTHON, str(tmp_path / "mutant.py"), "samplers", "maps"])
+    assert result.returncode == 1
+    assert "FAILED" in result.stdout
+
+
+def test_a_runner_has_a_hundred_lines_at_most() -> None:
+    files = [path for path in RUNNERS.rglob("*.*") if path.suffix != ".pyc"]
+    long = [path.name for path in files if len(path.read_text(encoding="utf-8").splitlines()) > 100]
+    assert long == ["reference.py"]  # the subject, which no library needs
+
+
+def test_a_query_that_raises_for_one_dataset_fails(tmp_path: Path) -> None:
+    subject = tmp_path / "subject.py"
+    subject.write_text("QUERIES = {'count': lambda parameters, records: 1 // all(x == x for x in records)}\n")
+    result = run([*PYTHON, str(subject), "stability"])
+    assert result.returncode == 1
+    assert "FAILED count/2" in result.stdout
