@@ -1,7 +1,7 @@
 """The set `attacks`: an attack as one JSON document that any language can run, like Wycheproof's.
 
-vectors/1/vector.schema.json is the schema. A float is {"decimal": 0.5, "hex": "0x1.0000000000000p-1"}; an integer is a JSON
-number up to 2^53 and a string beyond; a vector is run-length encoded.
+vectors/1/vector.schema.json is the schema. A float is {"decimal": 0.5, "hex": "0x1.0000000000000p-1"}; an integer is a
+JSON number up to 2^53 and a string beyond; a vector is run-length encoded.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def _rounded(shown: Mapping[str, Any]) -> dict[str, Any]:
 Query = tuple[str, str, str, str, Mapping[str, Any], Any, Any, Mapping[str, Any], float, float]
 QUERIES: Sequence[Query] = (
     (
-        "grid-precision-gaussian-float64", "gaussian", "a count of 1 with Alice, 0 without: 1 + noise lies on a coarse grid",
+        "grid-precision-gaussian-float64", "gaussian",
+        "a count of 1 with Alice, 0 without: 1 + noise lies on a coarse grid",
         "Jin et al. 2021 (arXiv:2112.05307)", {"sigma": 1.0}, 1, 0, {"kind": "off-grid", "grid": -53}, 1.0, 0.126937,
     ),
     (
@@ -88,12 +89,15 @@ QUERIES: Sequence[Query] = (
         np.ones(1), np.ones(0), {"kind": "between", "low": 0.75, "high": 1.25}, 1.0, 0.0,
     ),
     (
-        "noisy-max-value", "noisy-max", "three queries, 0 with Alice and 1 without: the largest noisy value, not its place",
-        "Ding et al. 2018 (arXiv:1805.10277)", {"epsilon": 1.0, "scale": 2.0}, np.zeros(3, np.int64), np.ones(3, np.int64),
+        "noisy-max-value", "noisy-max",
+        "three queries, 0 with Alice and 1 without: the largest noisy value, not its place",
+        "Ding et al. 2018 (arXiv:1805.10277)", {"epsilon": 1.0, "scale": 2.0}, np.zeros(3, np.int64), np.ones(3,
+        np.int64),
         {"kind": "between", "low": -inf, "high": -0.5}, 1.0, 0.0,
     ),
     (
-        "quantile-underflow", "quantile", "the median of 3,000 records that are 1, one more with Alice: weights e^(−ε·n/4) underflow",
+        "quantile-underflow", "quantile",
+        "the median of 3,000 records that are 1, one more with Alice: weights e^(−ε·n/4) underflow",
         "diffprivlib, issue 107; SmartNoise, issue 572", {"epsilon": 1.0, "quantile": 0.5, "lower": 0.0, "upper": 1.0},
         np.ones(3001), np.ones(3000), {"kind": "refuses"}, 1.0, 0.0,
     ),

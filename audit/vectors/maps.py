@@ -11,7 +11,7 @@ from subnormal.audit.vectors.numbers import outward
 
 TOLERANCE = 1e-4  # share of the lower bound below which an answer is called rounded, as `claims` does
 
-# Of each parameter: two usual values, then edges. Each value is held beside the first and beside the second of all others.
+# Of each parameter: two usual values, then edges. Each is held beside the first and beside the second of all others.
 VALUES: Mapping[str, Sequence[Any]] = {
     "sigma": (1.0, 4.0, 0.02, 0.3, 30.0, 300.0),
     "scale": (1.0, 4.0, 0.02, 0.3, 30.0, 1e4),

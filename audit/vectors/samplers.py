@@ -1,4 +1,4 @@
-"""The set `samplers`: streams of bits with the outcome that a published algorithm makes of them, and laws with counts."""
+"""The set `samplers`: streams of bits with the outcome of a published algorithm, and laws with counts."""
 
 from __future__ import annotations
 
@@ -46,8 +46,10 @@ CASES: Mapping[str, Sequence[Parameters]] = {
     "exponential-base2": [
         {"utilities": utilities, "x": x, "y": y, "z": z, "precision": precision}
         for utilities, x, y, z, precision in (
-            ([0], 1, 1, 1, 4), ([0, 0], 1, 1, 1, 4), ([0, 0, 0], 1, 1, 1, 8), ([0, 1], 1, 1, 1, 8), ([1, 0], 1, 1, 1, 8),
-            ([5, 3, 4], 3, 2, 1, 24), ([-2, 0, -2, 1], 1, 1, 2, 24), ([0, 1500], 1, 1, 1, 1502), ([1, 0, 2, 3], 7, 3, 1, 32),
+            ([0], 1, 1, 1, 4), ([0, 0], 1, 1, 1, 4), ([0, 0, 0], 1, 1, 1, 8), ([0, 1], 1, 1, 1, 8), ([1, 0], 1, 1, 1,
+                8),
+            ([5, 3, 4], 3, 2, 1, 24), ([-2, 0, -2, 1], 1, 1, 2, 24), ([0, 1500], 1, 1, 1, 1502), ([1, 0, 2, 3], 7, 3,
+                1, 32),
         )
     ],
     "permute-and-flip": [

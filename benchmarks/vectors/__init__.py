@@ -1,1 +1,1 @@
-"""What the vectors find without Subnormal: flaws of the museum, mutants of samplers and maps, and released libraries."""
+"""What the vectors find without Subnormal: flaws of the museum, and mutants of samplers and maps."""

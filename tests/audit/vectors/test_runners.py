@@ -18,12 +18,15 @@ PYTHON = [sys.executable, str(RUNNERS / "python" / "runner.py"), str(VECTORS)]
 # How each is built, {} being a folder, and started.
 LANGUAGES: dict[str, tuple[list[list[str]], list[str]]] = {
     "c": (
-        [["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", '-DSUBJECT="example.c"', "-DFLAWED=getenv(\"FLAWED\")", "-o", "{}/runner", "runner.c", "-lm"]],
+        [["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", '-DSUBJECT="example.c"',
+            "-DFLAWED=getenv(\"FLAWED\")", "-o", "{}/runner", "runner.c", "-lm"]],
         ["{}/runner", *(str(VECTORS / f"{name}.txt") for name in ("samplers", "maps", "stability"))],
     ),
     "rust": ([["rustc", "-O", "-D", "warnings", "-o", "{}/runner", "runner.rs"]], ["{}/runner", str(VECTORS)]),
-    "java": ([["javac", "-Xlint:all", "-Werror", "-d", "{}", "Runner.java"]], ["java", "-cp", "{}", "Runner", str(VECTORS)]),
-    "go": ([["go", "build", "-o", "{}/runner", *(f"{name}.go" for name in ("runner", "samplers", "stability", "example"))]], ["{}/runner", str(VECTORS)]),
+    "java": ([["javac", "-Xlint:all", "-Werror", "-d", "{}", "Runner.java"]], ["java", "-cp", "{}", "Runner",
+        str(VECTORS)]),
+    "go": ([["go", "build", "-o", "{}/runner", *(f"{name}.go" for name in ("runner", "samplers", "stability",
+        "example"))]], ["{}/runner", str(VECTORS)]),
     "javascript": ([], ["node", "runner.js", str(VECTORS), "example.js"]),
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """A subject that passes: samplers, maps, queries and mechanisms in the standard library, to try a runner with.
 
-The samplers are those of vectors/1/samplers.md, line by line. It is no library: some maps are looser than they could be.
+The samplers are those of vectors/1/samplers.md, line by line. Some maps are looser than they could be.
 """
 
 import math
