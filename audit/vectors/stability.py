@@ -16,9 +16,9 @@ UP = 1 + 2.0**-52  # the float above 1
 INT32, INT64 = 2**31 - 1, 2**63 - 1
 MOST_EXACT = 2**53  # beyond it not every integer is a float
 
-UNIT: Mapping[str, Any] = {"lower": 0.0, "upper": 1.0}
+UNIT: dict[str, Any] = {"lower": 0.0, "upper": 1.0}
 SIGNED: Mapping[str, Any] = {"lower": -1.0, "upper": 1.0}
-WIDE: Mapping[str, Any] = {"lower": -HUGE, "upper": HUGE}
+WIDE: dict[str, Any] = {"lower": -HUGE, "upper": HUGE}
 HALVES: Mapping[str, Any] = {"quantile": 0.5, "candidates": [0.0, 0.5, 1.0]}
 BINS: Mapping[str, Any] = {"edges": [0.0, 0.5, 1.0]}
 

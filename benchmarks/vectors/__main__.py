@@ -1,4 +1,4 @@
-"""Hold flaws of the museum and mutants of the reference against vectors/1: python -m benchmarks.vectors museum|mutants
+"""Hold flaws, mutants and libraries against vectors/1: python -m benchmarks.vectors museum|mutants|libraries
 
 Each writes its part of results.md. The subjects run in processes of their own, where Subnormal cannot be imported;
 releases are installed into museum/.environments, without Subnormal.
@@ -106,9 +106,37 @@ def mutants() -> Iterator[str]:
     yield f"\n**{killed} of {len(MUTANTS)} killed.**"
 
 
+def libraries() -> Iterator[str]:
+    """Yield the rows of the table of the integrations in docs/vectors.md; NODE_PATH leads to those in JavaScript."""
+    yield "| library | lines | samplers | maps | stability | attacks | fails |\n|---|---|---|---|---|---|---|"
+    page = (ROOT / "docs" / "vectors.md").read_text("utf-8")
+    for name, language, code in re.findall(
+        r"^## ([^\n]+)\n.*?```(python|javascript)\n(.*?)```", page, re.DOTALL | re.MULTILINE
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            subject = Path(folder) / f"subject.{'py' if language == 'python' else 'js'}"
+            subject.write_text(code, "utf-8")
+            runner = [sys.executable, "-W", "ignore", str(RUNNER / "runner.py")]
+            if language == "javascript":
+                runner = ["node", str(RUNNER.parent / "javascript" / "runner.js")]
+            command = [*runner, str(ROOT / "vectors" / "1"), str(subject)]
+            said = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False).stdout.splitlines()
+        counts = dict(line.split(": ", 1) for line in said if not line.startswith("FAILED "))
+        failed = [f"`{line.split()[1]}`" for line in said if line.startswith("FAILED ")]
+        cells = (_counts(counts.get(one, "")) for one in ("samplers", "maps", "stability", "attacks"))
+        yield f"| {name} | {len(code.splitlines())} | {' | '.join(cells)} | {', '.join(failed[:4])}{' …' * (len(failed) > 4)} |"
+
+
+def _counts(words: str) -> str:
+    """Return "5 of 6" for 5 that pass and one that fails; nothing where no test was answered."""
+    passed, failed = (int(number) for number in re.findall(r"(\d+) (?:passed|failed)", words)) if words else (0, 0)
+    return f"{passed} of {passed + failed} pass" if passed + failed else ""
+
+
 PARTS: Mapping[str, tuple[str, Callable[[], Iterator[str]]]] = {
     "museum": ("Flaws of the museum, convicted by the vectors alone", museum),
     "mutants": ("Mutants of the reference subject", mutants),
+    "libraries": ("Released libraries, by the integrations of docs/vectors.md", libraries),
 }
 
 
