@@ -50,13 +50,13 @@ import subnormal
 from explore import explore
 from subnormal.attacks.additive.grid_precision import grid_precision, off_grid_probability
 from subnormal.attacks.additive.sensitivity_underestimation import sensitivity_rounding_float64
-from subnormal.audit import vectors
 from subnormal.audit.check.document import to_json
 from subnormal.audit.engine.pairs import Crossing
 from subnormal.audit.engine.scheduler import examine_all
 from subnormal.audit.report import table
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.audit.targets.program import program
+from subnormal.audit.vectors import attacks as vectors
 from subnormal.mechanisms.families import FAMILIES, absent, installed, members
 from subnormal.plots import Panel, picture
 
@@ -440,7 +440,7 @@ print(json.dumps({name: vector[name] for name in ("id", "source", "data_in", "da
 # expect, and the vector keeps its `id` as long as its inputs, parameters and event stay the same. On the command line:
 #
 #     subnormal check … --in 1 --out 0 --epsilon 1 --format json > check.json
-#     subnormal vectors --attack grid-precision --out for_the_maintainers
+#     subnormal vectors make --attack grid-precision --out for_the_maintainers
 #
 # (A check names your function and its inputs, and a report your processor and system. Read them before you send them.)
 #

@@ -110,7 +110,8 @@ def libraries() -> Iterator[str]:
     """Yield the rows of the table of the integrations in docs/vectors.md; NODE_PATH leads to those in JavaScript."""
     yield "| library | lines | samplers | maps | stability | attacks | fails |\n|---|---|---|---|---|---|---|"
     page = (ROOT / "docs" / "vectors.md").read_text("utf-8")
-    for name, language, code in re.findall(
+    blocks = re.compile(r"^## ([^\n]+)\n.*?```(python|javascript)\n(.*?)```", re.DOTALL | re.MULTILINE)
+    for name, language, code in blocks.findall(page):
         r"^## ([^\n]+)\n.*?```(python|javascript)\n(.*?)```", page, re.DOTALL | re.MULTILINE
     ):
         with tempfile.TemporaryDirectory() as folder:
