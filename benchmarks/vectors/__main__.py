@@ -85,7 +85,7 @@ def _held(name: str, exhibit: Mapping[str, object], role: str, held: str) -> str
     assert isinstance(requires, list | tuple)
     bare = pinned if exhibit.get("dependencies") is False else ()
     needed = ("numpy<2", "scipy") if bare or not pinned else ()
-    release = Environment((*pinned, *requires, *(needed or ("numpy<2",))), bare, ROOT / "museum" / ".environments")
+    release = Environment((*pinned, *requires, *needed), bare, ROOT / "museum" / ".environments")
     install(release)
     return first_failure(release.interpreter, HERE / "subjects.py", (held,), EXHIBIT=name, ROLE=role)
 
@@ -112,8 +112,6 @@ def libraries() -> Iterator[str]:
     page = (ROOT / "docs" / "vectors.md").read_text("utf-8")
     blocks = re.compile(r"^## ([^\n]+)\n.*?```(python|javascript)\n(.*?)```", re.DOTALL | re.MULTILINE)
     for name, language, code in blocks.findall(page):
-        r"^## ([^\n]+)\n.*?```(python|javascript)\n(.*?)```", page, re.DOTALL | re.MULTILINE
-    ):
         with tempfile.TemporaryDirectory() as folder:
             subject = Path(folder) / f"subject.{'py' if language == 'python' else 'js'}"
             subject.write_text(code, "utf-8")
@@ -125,7 +123,8 @@ def libraries() -> Iterator[str]:
         counts = dict(line.split(": ", 1) for line in said if not line.startswith("FAILED "))
         failed = [f"`{line.split()[1]}`" for line in said if line.startswith("FAILED ")]
         cells = (_counts(counts.get(one, "")) for one in ("samplers", "maps", "stability", "attacks"))
-        yield f"| {name} | {len(code.splitlines())} | {' | '.join(cells)} | {', '.join(failed[:4])}{' …' * (len(failed) > 4)} |"
+        shown = ", ".join(failed[:4]) + " …" * (len(failed) > 4)
+        yield f"| {name} | {len(code.splitlines())} | {' | '.join(cells)} | {shown} |"
 
 
 def _counts(words: str) -> str:
