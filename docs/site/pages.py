@@ -33,7 +33,17 @@ from subnormal.mechanisms.families import FAMILIES, absent, exact_members, insta
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PAGES = ("*.md", "*.cff", "LICENSE", "audit/*.py", "docs/**/*", "museum/**/*", "notebooks/**/*", "benchmarks/**/*", "vectors/**/*.md")
+PAGES = (
+    "*.md",
+    "*.cff",
+    "LICENSE",
+    "audit/*.py",
+    "docs/**/*",
+    "museum/**/*",
+    "notebooks/**/*",
+    "benchmarks/**/*",
+    "vectors/**/*.md",
+)
 CHARTS = ROOT / "audit" / "report" / "templates" / "charts.css"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 READY = ("docs/explorer.html", "museum/*/check.html")  # pages that Sphinx does not build
