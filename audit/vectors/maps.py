@@ -50,7 +50,7 @@ def tests(kind: Kind) -> Iterator[dict[str, Any]]:
 
 def cases(kind: Kind) -> list[dict[str, Any]]:
     """Return sets of parameters: all at their usual values, then one at each of its others."""
-    values = {name: _values(kind, name) for name in kind.parameters()}
+    values = {name: _values(kind, name) for name in kind.parameters}
     found: list[dict[str, Any]] = []
     for usual in (0, 1):
         base = {name: every[usual] for name, every in values.items()}

@@ -9,10 +9,10 @@ import pytest
 from subnormal import Claim, member
 from subnormal.attacks.additive.absorption import absorption
 from subnormal.attacks.side_channels.subnormal_time import subnormal_time
-from subnormal.audit import vectors
 from subnormal.audit.composition import leak_growth
 from subnormal.audit.engine.pairs import Crossing, adjacent_worlds
 from subnormal.audit.engine.row import examine
+from subnormal.audit.vectors.attacks import vector
 from tests.support.rows import distinguish
 from tests.support.synthetic import attack_on_one_bit, randomized_response
 
@@ -34,7 +34,7 @@ CONVICT: dict[str, Callable[[Any, Any], object]] = {
     "timed row": lambda attack, mechanism: refused(dataclasses.replace(attack, channel="time"), mechanism),
     "composed": lambda attack, mechanism: leak_growth.both_directions("far", mechanism, attack),
     "leak growth": lambda attack, mechanism: leak_growth.measure_leaks([attack]),
-    "a file": lambda attack, mechanism: vectors.vector(attack),
+    "a file": lambda attack, mechanism: vector(attack),
 }
 
 
@@ -50,7 +50,7 @@ def test_worlds_that_a_claim_covers_are_tried() -> None:
     exact = member("laplace-exact-base-e")
     assert Crossing(near, exact).claimed() == ((0.0, 1.0), Claim(near.parameters.epsilon))
     assert adjacent_worlds(subnormal_time())
-    assert vectors.vector(near)
+    assert vector(near)
 
 
 def test_nothing_is_adjacent_in_a_family_that_nobody_knows() -> None:
