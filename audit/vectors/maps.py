@@ -31,7 +31,17 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "probability": (0.75, 0.999, 0.5, 1 - 2.0**-40, 1.0),
     "local": (1.0, 4.0, 0.1),
     "users": (100, 1000, 1),
+    "matrix": (
+        [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]],
+        [[1.0, 0.0], [0.5, 1.0]],
+        [[1.0]],
+        [[1.0, 0.0], [-1.0, 1.0]],
+    ),
+    "coefficients": ([1.0, 0.5, 0.25], [1.0, 1.0, 1.0, 1.0], [1.0], [1.0, -0.5]),
+    "separation": (2, 1, 4),
+    "participations": (2, 3, 1, 12),
 }
+TOEPLITZ_STEPS = (10, 3, 1, 40)
 RENYI_ORDERS = (2.0, 8.0, 1.0001, 1.5, 64.0, 1024.0)
 DRAWN = "draws"  # kinds of this name are laws: the set `samplers` has them
 
@@ -62,5 +72,7 @@ def cases(kind: Kind) -> list[dict[str, Any]]:
 def _values(kind: Kind, name: str) -> Sequence[Any]:
     if name == "alpha" and "renyi" in kind.name:
         return RENYI_ORDERS
+    if name == "steps" and "coefficients" in kind.parameters:
+        return TOEPLITZ_STEPS
     whole: Callable[[Any], Any] = int if kind.name == "threshold" and name == "threshold" else lambda value: value
     return [whole(value) for value in VALUES[name]]
