@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from subnormal.audit.statistics.one_run import audit_one_run
     from subnormal.audit.suite.private import private
     from subnormal.audit.sweeps import sweep
+    from subnormal.audit.training.training import check_training
     from subnormal.mechanisms.bits import system_bits
     from subnormal.mechanisms.curves import Gdp, Profile, Renyi
     from subnormal.mechanisms.families import member
@@ -48,6 +49,7 @@ __all__ = [
     "audit_one_run",
     "change_one",
     "check",
+    "check_training",
     "conforms",
     "law",
     "load",
@@ -72,6 +74,7 @@ _MODULES = {
     "subnormal.audit.statistics.one_run": ("audit_one_run",),
     "subnormal.audit.suite.private": ("private",),
     "subnormal.audit.sweeps": ("sweep",),
+    "subnormal.audit.training.training": ("check_training",),
     "subnormal.audit.check.assertion": ("NotPrivateError", "assert_private"),
     "subnormal.mechanisms.bits": ("system_bits",),
     "subnormal.mechanisms.curves": ("Gdp", "Profile", "Renyi"),

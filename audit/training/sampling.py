@@ -1,0 +1,190 @@
+"""Which records a step sees, held against the sampler that an accountant assumes.
+
+Some samplers leave nothing to chance: batches of a fixed size have it, and in an epoch of shuffled batches each record
+comes once. One step that does otherwise is a proof. The rest are counts that are binomial under the sampler, of events
+that are fixed beforehand and independent of each other; each is judged by the exact two-sided binomial test. m tests
+share α: each one accuses at α/m, so that the sampler is accused with probability α at most (Bonferroni), whatever the
+dependence between tests is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from subnormal.audit.text import counted, short
+from subnormal.audit.training.loop import Indices
+
+SamplerName = Literal["poisson", "fixed size", "shuffled", "cyclic", "full"]
+LARGE = 0.1  # the chance of batches that are large, which a truncated batch is not
+Batches = Sequence[Sequence[Indices]]  # of each run and step
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """What an accountant assumes. rate: of "poisson". size: of a batch of the others.
+
+    "fixed size": each step draws so many records without replacement. "shuffled": an epoch cuts a random order of the
+    records into batches. "cyclic": an epoch cuts the same order. "full": each step sees all.
+    """
+
+    name: SamplerName
+    rate: float | None = None
+    size: int | None = None
+
+    def __str__(self) -> str:
+        words = {
+            "poisson": f"Poisson sampling with rate {self.rate}",
+            "fixed size": f"samples of {self.size} without replacement",
+            "shuffled": f"shuffled batches of {self.size}",
+            "cyclic": f"batches of {self.size} in a fixed order",
+            "full": "all records in each step",
+        }
+        return words[self.name]
+
+    @property
+    def sizes_vary(self) -> bool:
+        """Whether the size of a batch depends on which records there are."""
+        return self.name == "poisson"
+
+    def epoch(self, length: int) -> int:
+        """Return the steps of an epoch of so many records; the last batch may be smaller, or left out."""
+        return max(1, -(-length // self.size)) if self.size else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of events, of so many that are independent and each have this chance under the sampler."""
+
+    what: str
+    seen: int
+    of: int
+    chance: float
+
+    @property
+    def p_value(self) -> float:
+        """The exact two-sided p-value."""
+        from scipy.stats import binomtest
+
+        return float(binomtest(self.seen, self.of, min(1.0, max(0.0, self.chance))).pvalue) if self.of else 1.0
+
+    def __str__(self) -> str:
+        expected = short(self.of * self.chance)
+        return f"{self.what}: {self.seen:,} of {self.of:,}, expected {expected} (p = {short(self.p_value, 2)})"
+
+
+def flaws(batches: Batches, length: int, sampler: Sampler) -> list[str]:
+    """Return what the sampler never does, and these batches do."""
+    found = []
+    steps = [batch for run in batches for batch in run]
+    if any(len(np.unique(batch)) < len(batch) for batch in steps):
+        found.append("a batch holds a record twice")
+    sizes = {len(batch) for batch in steps}
+    if sampler.name == "full" and sizes != {length}:
+        found.append(f"batches have {_range(sizes)} of {length} records")
+    if sampler.name == "fixed size" and sizes != {sampler.size}:
+        found.append(f"batches have sizes {_range(sizes)}, and not {sampler.size}")
+    if sampler.name in ("shuffled", "cyclic"):
+        each = sampler.epoch(length)
+        if max(sizes) > (sampler.size or length):
+            found.append(f"a batch has {max(sizes)} records, more than {sampler.size}")
+        for run in batches:
+            epochs = [np.concatenate(run[at : at + each]) for at in range(0, len(run), each)]
+            if any(len(np.unique(epoch)) < len(epoch) for epoch in epochs):
+                found.append(f"a record takes part twice in an epoch of {each} steps")
+                break
+    if sampler.name == "cyclic" and any(_orders(run) != _orders(batches[0]) for run in batches):
+        found.append("the order of the records is not the same in each run")
+    return found
+
+
+def _orders(run: Sequence[Indices]) -> list[list[int]]:
+    return [sorted(batch.tolist()) for batch in run]
+
+
+def _range(sizes: set[int]) -> str:
+    return str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+
+
+def counts(batches: Batches, length: int, sampler: Sampler) -> list[Count]:
+    """Return the counts that judge the batches of several runs, all with equally many steps."""
+    seen = np.zeros((len(batches), len(batches[0]), length), dtype=bool)
+    for number, run in enumerate(batches):
+        for step, batch in enumerate(run):
+            seen[number, step, batch] = True
+    if sampler.name == "poisson":
+        return _of_poisson(seen, float(sampler.rate or 0.0))
+    if sampler.name == "fixed size":
+        return _of_fixed_size(seen, int(sampler.size or 0))
+    return _of_shuffled(seen, sampler) if sampler.name == "shuffled" else []
+
+
+def _of_poisson(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], rate: float) -> list[Count]:
+    """All entries of `seen`, of shape (runs, steps, records), are independent and True with the probability of rate."""
+    from scipy.stats import binom
+
+    runs, steps, length = seen.shape
+    sizes = seen.sum(axis=2)
+    usual = int(np.floor((length + 1) * rate))
+    large = int(binom.isf(LARGE, length, rate))
+    first, second = seen[:, 0 : steps - steps % 2 : 2], seen[:, 1::2]
+    halves = seen[: runs // 2, 0], seen[runs - runs // 2 :, 0]
+    made = [
+        Count("records in a step", int(seen.sum()), seen.size, rate),
+        Count("steps with the first record", int(seen[:, :, 0].sum()), runs * steps, rate),
+        Count("steps with the last record", int(seen[:, :, -1].sum()), runs * steps, rate),
+        Count(f"steps with {counted(usual, 'record')}", int((sizes == usual).sum()), sizes.size, float(binom.pmf(usual, length, rate))),
+        Count(f"steps with more than {counted(large, 'record')}", int((sizes > large).sum()), sizes.size, float(binom.sf(large, length, rate))),
+        Count("records of a step in the next one too", int((first & second).sum()), first.size, rate**2),
+        Count("records of a run's first step in that of another run", int((halves[0] & halves[1]).sum()), halves[0].size, rate**2),
+    ]
+    return [one for one in made if one.of]
+
+
+def _of_fixed_size(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], size: int) -> list[Count]:
+    """The steps are independent; a record is in one with the chance size/records."""
+    runs, steps, length = seen.shape
+    share = size / length
+    both = share * (size - 1) / (length - 1)
+    first, second = seen[:, 0 : steps - steps % 2 : 2], seen[:, 1::2]
+    return [
+        Count("steps with the first record", int(seen[:, :, 0].sum()), runs * steps, share),
+        Count("steps with the last record", int(seen[:, :, -1].sum()), runs * steps, share),
+        Count("steps with the first two records", int((seen[:, :, 0] & seen[:, :, 1]).sum()), runs * steps, both),
+        Count("pairs of steps with the first record", int((first[:, :, 0] & second[:, :, 0]).sum()), first[:, :, 0].size, share**2),
+    ]
+
+
+def _of_shuffled(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], sampler: Sampler) -> list[Count]:
+    """The epochs are independent; in one, a record is in the first batch with the chance size/records."""
+    _, steps, length = seen.shape
+    size, each = min(int(sampler.size or 0), length), sampler.epoch(length)
+    starts = seen[:, 0:steps:each]
+    share = size / length
+    both = share * (size - 1) / (length - 1)
+    pairs = starts[:, 0 : starts.shape[1] // 2 * 2]
+    again = pairs[:, ::2, 0] & pairs[:, 1::2, 0]
+    return [
+        Count("epochs with the first record in their first batch", int(starts[:, :, 0].sum()), starts[:, :, 0].size, share),
+        Count("epochs with the last record in their first batch", int(starts[:, :, -1].sum()), starts[:, :, -1].size, share),
+        Count("epochs with the first two records there", int((starts[:, :, 0] & starts[:, :, 1]).sum()), starts[:, :, 0].size, both),
+        Count("pairs of epochs with the first record there", int(again.sum()), again.size, share**2),
+    ]
+
+
+def looks_like(batches: Batches, length: int) -> Sampler | None:
+    """Return a sampler, other than Poisson's, of which these batches have all that leaves nothing to chance."""
+    sizes = {len(batch) for run in batches for batch in run}
+    size = max(sizes)
+    if not size:
+        return None
+    names: tuple[SamplerName, ...] = ("full", "cyclic", "shuffled", "fixed size")
+    for name in names:
+        sampler = Sampler(name, size=size)
+        enough = len(batches[0]) >= min(2, sampler.epoch(length)) and (name == "full" or size < length)
+        if enough and not flaws(batches, length, sampler):
+            return sampler
+    return None
