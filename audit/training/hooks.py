@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import shake_256
+from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
@@ -110,6 +111,7 @@ class Hooks:
         try:
             yield
         finally:
+            wait()
             self._tap = None
 
     def reseed(self, seed: int) -> None:
@@ -136,11 +138,13 @@ class Hooks:
             made = values()
         finally:
             tap.inside = False
-        if (jax := sys.modules.get("jax")) and isinstance(made, jax.core.Tracer):
-            tap.traced = True
-            return made, None
         shown = made.detach().cpu().double().numpy() if hasattr(made, "detach") else made
         return made, tap.note(primitive, shown, where())
+
+    def not_seen(self) -> None:
+        """Note that noise is drawn where it has no value."""
+        if self._tap is not None:
+            self._tap.traced = True
 
     def of_optimizer(self, gradients: list[Floats]) -> None:
         """Note what an optimizer of torch is about to use."""
@@ -163,6 +167,12 @@ class Hooks:
 
     def _bytes(self, size: int) -> bytes:
         return shake_256(repr((self._seed, "system", next(self._asked))).encode()).digest(size)
+
+
+def wait() -> None:
+    """Wait until the compiled steps of jax that were started have drawn their noise."""
+    if jax := sys.modules.get("jax"):
+        jax.effects_barrier()
 
 
 def _reseed(generator: Any, number: int) -> None:
@@ -212,23 +222,35 @@ def _torch(torch: Any, hooks: Hooks) -> Iterator[None]:
         ):
             original = getattr(holder, name)
             changes.enter_context(patch.object(holder, name, wrapped(name, original, where)))
-        handle = torch.optim.optimizer.register_optimizer_step_pre_hook(before_step)
+        handle = import_module("torch.optim.optimizer").register_optimizer_step_pre_hook(before_step)
         changes.callback(handle.remove)
         yield
 
 
 @contextmanager
 def _jax(jax: Any, hooks: Hooks) -> Iterator[None]:
-    """Hook jax's normal numbers. Meanwhile nothing is compiled: a compiled step draws where nobody can look."""
-    original = jax.random.normal
+    """Hook jax's normal numbers. Compiled steps call back; what was compiled before is compiled again."""
+    original, callback = jax.random.normal, import_module("jax.experimental").io_callback
+
+    def on_the_host(made: Any) -> Any:
+        values = hooks.drawn("jax.random.normal", lambda: np.asarray(made), lambda: (0.0, 1.0))[1]
+        return np.asarray(made) if values is None else values.reshape(made.shape).astype(made.dtype)
 
     @functools.wraps(original)
     def normal(*given: Any, **options: Any) -> Any:
-        made, values = hooks.drawn("jax.random.normal", lambda: original(*given, **options), lambda: (0.0, 1.0))
-        return made if values is None else jax.numpy.asarray(values.reshape(made.shape), dtype=made.dtype)
+        made = original(*given, **options)
+        if not isinstance(made, jax.core.Tracer):
+            return jax.numpy.asarray(on_the_host(made))
+        try:
+            return callback(on_the_host, jax.ShapeDtypeStruct(made.shape, made.dtype), made, ordered=True)
+        except (ValueError, NotImplementedError):  # within vmap, where no order is
+            hooks.not_seen()
+            return made
 
-    with jax.disable_jit(), patch.object(jax.random, "normal", normal):
+    jax.clear_caches()
+    with patch.object(jax.random, "normal", normal):
         yield
+    jax.clear_caches()
 
 
 def _site() -> str:

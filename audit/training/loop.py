@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.text import error_text
-from subnormal.audit.training.hooks import Change, Draw, Floats, Hooks, Tap
+from subnormal.audit.training.hooks import Change, Draw, Floats, Hooks, Tap, wait
 from subnormal.audit.training.records import Records
 
 Indices = NDArray[np.int64]
@@ -57,7 +59,7 @@ class Loop:
     def hooked(self, records: Records) -> Iterator[None]:
         """Install the hooks, and learn what a step draws. Raises LoopError where the loop cannot be checked."""
         self._hooks.watch_generators(lambda: self._call(records, 1, Tap()))  # it also imports what the loop imports
-        with self._hooks.installed():
+        with self._hooks.installed(), patch.object(logging.Logger, "handle", _logged_once()):
             pairs = [[self.run(records, steps, seed) for steps in (1, 2)] for seed in range(SEEDS)]
             for run in itertools.chain(*pairs):
                 if run.error is not None:
@@ -94,7 +96,11 @@ class Loop:
         return Run(leaves, None, tap)
 
     def _call(self, records: Records, steps: int, tap: Tap) -> Any:
-        return self._function(records.watched(lambda column, read: tap.events.append((column, read))), steps)
+        def note(column: int, read: Indices | None) -> None:
+            wait()
+            tap.events.append((column, read))
+
+        return self._function(records.watched(note), steps)
 
     def picked(self, pick: Callable[[int, int], Any], length: int, steps: int, seed: int) -> list[Indices]:
         """Return the batches that a function picks, with seeds as a run has them."""
@@ -130,10 +136,11 @@ class Loop:
     def batches(self, run: Run, length: int) -> list[Indices] | None:
         """Return which records each step read, in order; None where it read them all, or none of them by an index."""
         steps, reads, drawn, some = list[Indices](), dict[int, list[Indices]](), 0, False
+        at_once = any(isinstance(one, tuple) and np.ndim(one[1]) and one[1] is not None for one in run.tap.events)
         for event in run.tap.events:
             if isinstance(event, tuple):
                 column, read = event
-                if read is not None:
+                if read is not None and (read.ndim or not at_once):  # one by one, it is not a batch where others are
                     reads.setdefault(column, []).append(read)
                 continue
             if event < self.initial:
@@ -150,7 +157,7 @@ def _merged(reads: Mapping[int, list[Indices]], length: int) -> Indices:
     """Return the indices that a step read of a column, without passes over all records in order."""
     if not reads:
         return np.zeros(0, dtype=np.int64)
-    indices = np.concatenate(reads[min(reads)])
+    indices = np.concatenate([np.atleast_1d(read) for read in reads[min(reads)]])
     if length >= EVALUATION:
         everything, at = np.arange(length), 0
         while at + length <= len(indices):
@@ -159,6 +166,18 @@ def _merged(reads: Mapping[int, list[Indices]], length: int) -> Indices:
             else:
                 at += 1
     return indices
+
+
+def _logged_once() -> Callable[[logging.Logger, logging.LogRecord], None]:
+    """Return what handles a record as `logging.Logger.handle` does, once for each line that logs."""
+    handle, seen = logging.Logger.handle, set[tuple[str, int]]()
+
+    def handle_new(logger: logging.Logger, record: logging.LogRecord) -> None:
+        if (record.pathname, record.lineno) not in seen:
+            seen.add((record.pathname, record.lineno))
+            handle(logger, record)
+
+    return handle_new
 
 
 def _equal(one: Run, other: Run) -> bool:

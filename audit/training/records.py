@@ -150,7 +150,10 @@ def _range(values: NDArray[Any]) -> tuple[Any, Any]:
 
 
 def _read_of(key: Any, length: int) -> NDArray[np.int64] | None:
-    """Return which records a subscript reads; None: all of them. −1 in an array of indices is padding, as in jax."""
+    """Return which records a subscript reads, without a dimension where it is one by its number; None: all of them.
+
+    −1 in an array of indices is padding, as in jax.
+    """
     first = key[0] if isinstance(key, tuple) and key else key
     if first is None or first is Ellipsis or (isinstance(first, slice) and first == slice(None)):
         return None
@@ -160,7 +163,7 @@ def _read_of(key: Any, length: int) -> NDArray[np.int64] | None:
     if found.dtype == np.bool_:
         return np.flatnonzero(found)
     if found.ndim == 0:
-        return np.array([int(found) % length])
+        return np.array(int(found) % length)
     flat = found.astype(np.int64).ravel()
     return flat[flat >= 0]
 
@@ -222,6 +225,10 @@ def _tensor_dataset(columns: Sequence[NDArray[Any]], note: Note) -> Any:
             note(0, _read_of(index, len(columns[0])))
             return super().__getitem__(index)
 
+        def __getitems__(self, indices: list[int]) -> list[Any]:
+            note(0, np.array(indices, dtype=np.int64))
+            return [super(Watched, self).__getitem__(one) for one in indices]
+
     return Watched(*(torch.as_tensor(column.copy()) for column in columns))
 
 
@@ -237,6 +244,10 @@ class _Dataset:
     def __getitem__(self, index: Any) -> Any:
         self._note(0, _read_of(index, len(self._records)))
         return self._records[index]
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        self._note(0, np.array(indices, dtype=np.int64))
+        return [self._records[one] for one in indices]
 
 
 def _watched_list(records: list[Any], note: Note) -> Any:
