@@ -1,1 +1,1 @@
-"""Loops of DP-SGD, stage by stage: sampling, isolation, clipping, aggregation, noise, accounting, and what else leaves."""
+"""Loops of DP-SGD, stage by stage."""

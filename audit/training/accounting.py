@@ -1,6 +1,7 @@
 """What an accountant says of the steps, against certified bounds on the true ε.
 
-σ is the deviation of the noise over the sensitivity of the sum: the clipping norm C with add-or-remove, 2C with replace.
+σ is the deviation of the noise over the sensitivity of the sum: the clipping norm C with add-or-remove, 2C with
+replace.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ PLACES = 64  # of a threshold
 def bounds(sampler: Sampler, multiplier: float, steps: int, delta: float, length: int, relation: str) -> Bounds | None:
     """Return certified bounds on the true ε at δ; None where this project has none.
 
-    Of batches in a fixed order, a record takes part in ⌈steps/epoch⌉ of them, and composition of so much noise is exact.
-    Shuffling only hides in which step: this is an upper bound of shuffled batches (Chua et al. 2024, How Private are
-    DP-SGD Implementations?), and `shuffled_low` a lower one.
+    Of batches in a fixed order, a record takes part in ⌈steps/epoch⌉ of them, and the composition of so much noise is
+    exact. Shuffling only hides in which step: this is an upper bound of shuffled batches (Chua et al. 2024, How Private
+    are DP-SGD Implementations?), and `shuffled_low` a lower one.
     """
     if sampler.name in ("cyclic", "shuffled", "full") or sampler.rate == 1:
         times = -(-steps // sampler.epoch(length))
@@ -70,7 +71,13 @@ def _power(base: Interval, times: int) -> Interval:
 
 
 def judge_accounting(
-    claim: Claim | None, sampler: Sampler, multiplier: float, steps: int, length: int, relation: str, actual: Sampler | None
+    claim: Claim | None,
+    sampler: Sampler,
+    multiplier: float,
+    steps: int,
+    length: int,
+    relation: str,
+    actual: Sampler | None,
 ) -> Stage:
     """Judge a claim for the assumed sampler; with `actual`, say what the sampler that is there has at least."""
     if claim is None:
@@ -81,7 +88,8 @@ def judge_accounting(
         return Stage("accounting", Verdict.UNRESOLVED, (said,))
     low, up = found
     evidence = {"low": low, "up": up, "epsilon": claim.epsilon, "delta": claim.delta}
-    truth = f"the true ε of {sampler}, {steps:,} steps, at δ = {given(claim.delta)} lies between {short(low)} and {short(up)}"
+    truth = f"the true ε of {sampler}, {steps:,} steps, at δ = {given(claim.delta)} "
+    truth += f"lies between {short(low)} and {short(up)}"
     others = []
     if actual is not None and (other := bounds(actual, multiplier, steps, claim.delta, length, relation)):
         evidence["low_of_the_sampler_that_is_there"] = other[0]
@@ -90,4 +98,6 @@ def judge_accounting(
         said = f"ε = {given(claim.epsilon)} is claimed, and {truth}"
         return Stage("accounting", Verdict.VIOLATED, (said, *others), evidence)
     kept = "is above it" if claim.epsilon >= up else "lies in between" if math.isfinite(up) else "is not below it"
-    return Stage("accounting", Verdict.NOT_REFUTED, (f"{truth}; the claimed {given(claim.epsilon)} {kept}", *others), evidence)
+    return Stage(
+        "accounting", Verdict.NOT_REFUTED, (f"{truth}; the claimed {given(claim.epsilon)} {kept}", *others), evidence
+    )

@@ -9,7 +9,6 @@ whatever the learning rate, the size of the batch and the units of the noise are
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -188,7 +187,7 @@ def _noisy_parts(reached: Mapping[str, Floats], drawn: list[Draw]) -> tuple[str,
                     break
                 taken += len(reached[names[stop]])
                 if taken == size:
-                    inside = os.path.commonprefix([name[: name.rindex("[")] for name in names[start : stop + 1] if "[" in name])
                     chosen = names[start : stop + 1]
+                    inside = chosen[0].rpartition("[")[0]
                     return tuple(name for name in names if name in chosen or (inside and name.startswith(inside)))
     return tuple(name for name in names if len(reached[name]) > 1 and reached[name].mean() >= 0.5)

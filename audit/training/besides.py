@@ -1,8 +1,8 @@
 """What leaves the loop besides noisy sums: losses, batch sizes, the best checkpoint, the moment of an early stop.
 
-Nothing here is a matter of chance. Where the noise is moved so that it makes up for a changed record, the noisy sum is as
-before, and so must everything be that is computed from noisy sums alone. And a record that no batch holds must change
-nothing at all.
+Nothing here is a matter of chance. Where the noise is moved so that it makes up for a changed record, the noisy sum is
+as before, and so must everything be that is computed from noisy sums alone. And a record that no batch holds must
+change nothing at all.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from subnormal.audit.training.bench import ROUNDING, Record, no_noise, parts
+from subnormal.audit.training.bench import ROUNDING, Record, parts
 from subnormal.audit.training.hooks import Draw, Floats
 from subnormal.audit.training.loop import Loop, Run
 from subnormal.audit.training.records import Records
+from subnormal.audit.training.result import StageName
 from subnormal.audit.training.step import Facts
 
-NAME = "released besides"
+NAME: StageName = "released besides"
 LONGER = 4  # further records that are tried, to have a batch of another size
 REMAINS = 0.01  # the share of an effect on a part of the outcome that rounding may leave
 STEPS = 8  # of the run in which records that no batch holds are changed
 CHANGED = 3  # of such records
 SEEDS = 8
+NONE = np.zeros(0)
 
 
 def judge_step(facts: Facts, tried: Mapping[str, Record], *, lengths: bool) -> None:
@@ -35,9 +37,13 @@ def judge_step(facts: Facts, tried: Mapping[str, Record], *, lengths: bool) -> N
         _compared(facts, run, {place: tried[name]}, bench.records, f"{name} at place {place}")
         if NAME in facts.found:
             return
-    for more in range(1, LONGER + 1) if lengths else ():
-        copies = bench.records.copies(bench.records.record(0), len(bench.records) + more * max(1, len(bench.records) // 2))
-        _compared(facts, bench.run({}, records=copies), {}, copies, f"{len(copies)} records in place of {len(bench.records)}")
+    for more in range(1, LONGER + 1) if lengths and facts.comparable else ():
+        copies = bench.records.copies(
+            bench.records.record(0), len(bench.records) + more * max(1, len(bench.records) // 2)
+        )
+        _compared(
+            facts, bench.run({}, records=copies), {}, copies, f"{len(copies)} records in place of {len(bench.records)}"
+        )
         if NAME in facts.found:
             return
     facts.passes(NAME, f"{len(finite)} changed records: all parts of the outcome follow from the noisy sum")
@@ -56,7 +62,8 @@ def _compared(facts: Facts, run: Run, edits: Mapping[int, Record], records: Reco
     needed = -moved / whole
 
     def change(number: int, draw: Draw) -> Floats:
-        return draw.location + draw.scale * needed[starts[number] : starts[number] + len(draw.values)]
+        shift: Floats = draw.scale * needed[starts[number] : starts[number] + len(draw.values)]
+        return draw.location + shift
 
     sizes = [len(draw.values) for draw in run.draws[bench.loop.initial :]]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -117,13 +124,22 @@ def judge_unused(facts: Facts, loop: Loop, data: Records, steps: int, tried: Map
     for name in names:
         place = unused[-1]
         other = loop.run(data.replaced({place: tried[name]}), steps, number)
-        same = other.error is None and all(np.array_equal(one, other.leaves.get(at), equal_nan=True) for at, one in run.leaves.items())
+        same = other.error is None and all(
+            np.array_equal(one, other.leaves.get(at, NONE), equal_nan=True) for at, one in run.leaves.items()
+        )
         if not same:
-            differing = [at for at, one in run.leaves.items() if not np.array_equal(one, other.leaves.get(at, np.zeros(0)), equal_nan=True)]
+            differing = [
+                at
+                for at, one in run.leaves.items()
+                if not np.array_equal(one, other.leaves.get(at, NONE), equal_nan=True)
+            ]
             part = differing[0] if differing else f"the loop raises {other.error}: it"
             facts.wrong(
-                NAME, f"{part} depends on a record that no batch of {steps} steps holds: {name} at place {place}",
-                unused_seed=number, place=place, steps=steps,
+                NAME,
+                f"{part} depends on a record that no batch of {steps} steps holds: {name} at place {place}",
+                unused_seed=number,
+                place=place,
+                steps=steps,
             )
             return
     facts.passes(NAME, f"records that no batch of {steps} steps holds change nothing")

@@ -42,8 +42,8 @@ class LoopError(ValueError):
 
 
 class Loop:
-    """A loop, with hooks in place. initial: the draws before its first step. each: those of a step. steady: whether each
-    step with noise drew as often.
+    """A loop, with hooks in place. initial: the draws before its first step. each: those of a step. steady: whether
+    each step with noise drew as often.
 
     runs: how often it was run.
     """
@@ -58,7 +58,10 @@ class Loop:
     @contextlib.contextmanager
     def hooked(self, records: Records) -> Iterator[None]:
         """Install the hooks, and learn what a step draws. Raises LoopError where the loop cannot be checked."""
-        self._hooks.watch_generators(lambda: self._call(records, 1, Tap()))  # it also imports what the loop imports
+        try:
+            self._hooks.watch_generators(lambda: self._call(records, 1, Tap()))  # it also imports what the loop imports
+        except Exception as error:
+            raise LoopError(f"train raises on the data as given: {error_text(error)}") from error
         with self._hooks.installed(), patch.object(logging.Logger, "handle", _logged_once()):
             pairs = [[self.run(records, steps, seed) for steps in (1, 2)] for seed in range(SEEDS)]
             for run in itertools.chain(*pairs):
@@ -136,7 +139,7 @@ class Loop:
     def batches(self, run: Run, length: int) -> list[Indices] | None:
         """Return which records each step read, in order; None where it read them all, or none of them by an index."""
         steps, reads, drawn, some = list[Indices](), dict[int, list[Indices]](), 0, False
-        at_once = any(isinstance(one, tuple) and np.ndim(one[1]) and one[1] is not None for one in run.tap.events)
+        at_once = any(isinstance(one, tuple) and one[1] is not None and one[1].ndim for one in run.tap.events)
         for event in run.tap.events:
             if isinstance(event, tuple):
                 column, read = event

@@ -1,8 +1,8 @@
 """The noise of the steps: drawn anew in each of them and in each run, in every coordinate, with a normal law.
 
-Equal numbers are no matter of chance: two draws of a continuous law are never equal, and two of float32 in three numbers
-with a probability of 10^-20. The law is judged by two exact tests of the draws over the deviations that they state:
-their sum is normal, and their sum of squares has a χ² law. Each test gets its share of α.
+Equal numbers are no matter of chance: two draws of a continuous law are never equal, and two of float32 are in three
+numbers with a probability of 10^-18. The law is judged by two exact tests of the draws over the deviations
+that they state: their sum is normal, and their sum of squares has a χ² law. Each test gets its share of α.
 """
 
 from __future__ import annotations
@@ -39,11 +39,17 @@ def judge_draws(facts: Facts, loop: Loop, runs: Sequence[Run], steps: int, alpha
         facts.wrong("noise", f"two runs draw the same noise at {same[0].site} ({same[0].primitive}): its seed is fixed")
     scales = [np.concatenate([draw.scale for draw in step]) for step in one if len(step) == loop.each]
     for number, scale in enumerate(scales):
-        if scale.shape != scales[0].shape or np.abs(scale - scales[0]).max(initial=0.0) > SCALE * scales[0].max(initial=0.0):
+        if scale.shape != scales[0].shape or np.abs(scale - scales[0]).max(initial=0.0) > SCALE * scales[0].max(
+            initial=0.0
+        ):
             facts.wrong("noise", f"the deviation of the noise changes between step 1 and step {number + 1}")
             break
     if "noise" not in facts.found:
-        _law(facts, np.concatenate([np.zeros(0), *(draw.standard for run in drawn for step in run for draw in step)]), alpha)
+        _law(
+            facts,
+            np.concatenate([np.zeros(0), *(draw.standard for run in drawn for step in run for draw in step)]),
+            alpha,
+        )
     if "noise" not in facts.found:
         facts.passes("noise", f"{counted(sum(map(len, drawn)), 'step')}: each draws anew, no two draws are equal")
 
@@ -83,9 +89,16 @@ def _law(facts: Facts, standard: Floats, alpha: float) -> None:
     spread = 2 * min(float(chi2.sf(square, number)), float(chi2.cdf(square, number)))
     if min(centred, spread) <= alpha:
         ratio = short(float(np.sqrt(square / number)), 4)
-        facts.wrong("noise", f"{number:,} draws do not have the law that they state: {ratio} times its deviation", p=min(centred, spread))
+        facts.wrong(
+            "noise",
+            f"{number:,} draws do not have the law that they state: {ratio} times its deviation",
+            p=min(centred, spread),
+        )
     else:
-        facts.passes("noise", f"{number:,} draws have the mean and the deviation that they state (p = {short(min(centred, spread), 2)})")
+        facts.passes(
+            "noise",
+            f"{number:,} draws have the mean and the deviation that they state (p = {short(min(centred, spread), 2)})",
+        )
 
 
 def judge_cover(facts: Facts) -> None:

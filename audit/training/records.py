@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Records:
         if self.form == "TensorDataset":
             return _tensor_dataset(self.columns, note)
         make = _watched_tensor if self.tensors else _watched_array
-        made = [make(column, lambda read, place=place: note(place, read)) for place, column in enumerate(self.columns)]
+        made = [make(column, partial(note, place)) for place, column in enumerate(self.columns)]
         if self.form == "dict":
             return dict(zip(self.names, made, strict=True))
         return made[0] if self.form == "array" else tuple(made)
@@ -89,7 +90,7 @@ def records_of(data: Any) -> Records:
     elif hasattr(data, "__getitem__") and hasattr(data, "__len__"):
         made = Records("dataset", ([data[place] for place in range(len(data))],))
     else:
-        raise TypeError(f"data must be {FORMS}, got {quoted(repr(data))}")
+        raise TypeError(f"data must be {FORMS}, got {quoted(data)}")
     if not made.columns or len({len(column) for column in made.columns}) != 1 or len(made) < 2:
         lengths = [len(column) for column in made.columns]
         raise ValueError(f"data must hold two records or more, and equally many in each column, got lengths {lengths}")
@@ -102,7 +103,7 @@ def _parts(data: Any) -> list[Any]:
 
 def _column(values: Any) -> NDArray[Any]:
     if not hasattr(values, "shape") or not values.shape:
-        raise TypeError(f"data must be {FORMS}, got a column {quoted(repr(values))}")
+        raise TypeError(f"data must be {FORMS}, got a column {quoted(values)}")
     return np.array(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
 
 
@@ -133,20 +134,17 @@ def extreme_records(records: Records, scales: Sequence[float], *, non_finite: bo
     made: dict[str, tuple[Any, ...]] = {}
     for place in range(min(4, len(records))):
         for scale in scales:
-            with np.errstate(over="ignore"):
-                made[f"data[{place}] times {scale:g}"] = mapped(
-                    records.record(place), lambda one, scale=scale: np.clip(one * scale, *_range(one))
-                )
+            made[f"data[{place}] times {scale:g}"] = mapped(records.record(place), partial(_scaled, scale=scale))
     for value in (math.nan, math.inf, -math.inf) if non_finite else ():
-        made[f"data[0] with {value} in place of its floats"] = mapped(
-            records.record(0), lambda one, value=value: np.full_like(one, value)
-        )
+        filled = mapped(records.record(0), partial(np.full_like, fill_value=value))
+        made[f"data[0] with {value} in place of its floats"] = filled
     return made
 
 
-def _range(values: NDArray[Any]) -> tuple[Any, Any]:
+def _scaled(values: NDArray[Any], scale: float) -> Any:
     most = np.finfo(values.dtype).max
-    return -most, most
+    with np.errstate(over="ignore"):
+        return np.clip(values * scale, -most, most)
 
 
 def _read_of(key: Any, length: int) -> NDArray[np.int64] | None:
@@ -168,7 +166,7 @@ def _read_of(key: Any, length: int) -> NDArray[np.int64] | None:
     return flat[flat >= 0]
 
 
-class _Array(np.ndarray):  # type: ignore[type-arg]
+class _Array(np.ndarray):
     """A watched array. What has as many rows and comes from it by arithmetic is watched too."""
 
     note: Callable[[NDArray[np.int64] | None], None] | None
@@ -185,7 +183,7 @@ class _Array(np.ndarray):  # type: ignore[type-arg]
         self.note(read)
         return super().__getitem__(key) if read is None else plain
 
-    def take(self, indices: Any, axis: Any = None, **options: Any) -> Any:
+    def take(self, indices: Any, axis: Any = None, **options: Any) -> Any:  # type: ignore[override]
         if self.note is not None and (axis == 0 or self.ndim == 1):
             self.note(_read_of(np.asarray(indices), len(self)))
         return self.view(np.ndarray).take(indices, axis=axis, **options)

@@ -22,7 +22,7 @@ class Stage:
     """One stage of DP-SGD, and what was found of it.
 
     verdict: VIOLATED, NOT REFUTED (it passes what was tried), or UNRESOLVED (it could not be tried). said: a sentence
-    each: what is wrong, or what was tried, or why nothing was. evidence: what reruns it: seeds, lengths, places, numbers.
+    each: what is wrong, or what was tried, or why nothing was. evidence: what reruns it: seeds, lengths, places.
     """
 
     name: StageName
@@ -62,7 +62,7 @@ class Result:
         """The names of the stages that are wrong."""
         return tuple(stage.name for stage in self.stages if stage.verdict is Verdict.VIOLATED)
 
-    def stage(self, name: str) -> Stage:
+    def stage(self, name: StageName) -> Stage:
         """Return a stage by its name. Raises KeyError."""
         return {stage.name: stage for stage in self.stages}[name]
 
@@ -79,7 +79,7 @@ class Result:
             first, *others = stage.said
             lines.append(f"  {stage.name:<17}{words.get(stage.verdict, str(stage.verdict))}: {first}")
             lines += [f"{'':19}{one}" for one in others]
-        runs = counted(self.runs, "run")
-        lines.append(f"  {runs} in {short(self.seconds, 3)} s; a correct loop is accused with probability {self.alpha:g} at most.")
+        taken = f"{counted(self.runs, 'run')} in {short(self.seconds, 3)} s"
+        lines.append(f"  {taken}; a correct loop is accused with probability {self.alpha:g} at most.")
         lines.append("  No verdict says that a loop is private.")
         return "\n".join(lines)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subnormal.audit.text import counted, short
 from subnormal.audit.training.loop import Indices
@@ -21,6 +22,7 @@ from subnormal.audit.training.loop import Indices
 SamplerName = Literal["poisson", "fixed size", "shuffled", "cyclic", "full"]
 LARGE = 0.1  # the chance of batches that are large, which a truncated batch is not
 Batches = Sequence[Sequence[Indices]]  # of each run and step
+Seen = NDArray[np.bool_]  # which records a step saw, of shape (runs, steps, records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def counts(batches: Batches, length: int, sampler: Sampler) -> list[Count]:
     return _of_shuffled(seen, sampler) if sampler.name == "shuffled" else []
 
 
-def _of_poisson(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], rate: float) -> list[Count]:
+def _of_poisson(seen: Seen, rate: float) -> list[Count]:
     """All entries of `seen`, of shape (runs, steps, records), are independent and True with the probability of rate."""
     from scipy.stats import binom
 
@@ -136,43 +138,74 @@ def _of_poisson(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], rate: flo
         Count("records in a step", int(seen.sum()), seen.size, rate),
         Count("steps with the first record", int(seen[:, :, 0].sum()), runs * steps, rate),
         Count("steps with the last record", int(seen[:, :, -1].sum()), runs * steps, rate),
-        Count(f"steps with {counted(usual, 'record')}", int((sizes == usual).sum()), sizes.size, float(binom.pmf(usual, length, rate))),
-        Count(f"steps with more than {counted(large, 'record')}", int((sizes > large).sum()), sizes.size, float(binom.sf(large, length, rate))),
+        Count(
+            f"steps with {counted(usual, 'record')}",
+            int((sizes == usual).sum()),
+            sizes.size,
+            float(binom.pmf(usual, length, rate)),
+        ),
+        Count(
+            f"steps with more than {counted(large, 'record')}",
+            int((sizes > large).sum()),
+            sizes.size,
+            float(binom.sf(large, length, rate)),
+        ),
         Count("records of a step in the next one too", int((first & second).sum()), first.size, rate**2),
-        Count("records of a run's first step in that of another run", int((halves[0] & halves[1]).sum()), halves[0].size, rate**2),
+        Count(
+            "records of a run's first step in that of another run",
+            int((halves[0] & halves[1]).sum()),
+            halves[0].size,
+            rate**2,
+        ),
     ]
     return [one for one in made if one.of]
 
 
-def _of_fixed_size(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], size: int) -> list[Count]:
+def _of_fixed_size(seen: Seen, size: int) -> list[Count]:
     """The steps are independent; a record is in one with the chance size/records."""
-    runs, steps, length = seen.shape
-    share = size / length
-    both = share * (size - 1) / (length - 1)
-    first, second = seen[:, 0 : steps - steps % 2 : 2], seen[:, 1::2]
-    return [
-        Count("steps with the first record", int(seen[:, :, 0].sum()), runs * steps, share),
-        Count("steps with the last record", int(seen[:, :, -1].sum()), runs * steps, share),
-        Count("steps with the first two records", int((seen[:, :, 0] & seen[:, :, 1]).sum()), runs * steps, both),
-        Count("pairs of steps with the first record", int((first[:, :, 0] & second[:, :, 0]).sum()), first[:, :, 0].size, share**2),
-    ]
+    _, steps, _ = seen.shape
+    pairs = seen[:, 0 : steps - steps % 2 : 2], seen[:, 1::2]
+    return [*_of_places(seen, size, "steps"), _apart("pairs of steps", *pairs, size), _apart_in_runs(seen, size)]
 
 
-def _of_shuffled(seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], sampler: Sampler) -> list[Count]:
+def _of_shuffled(seen: Seen, sampler: Sampler) -> list[Count]:
     """The epochs are independent; in one, a record is in the first batch with the chance size/records."""
-    _, steps, length = seen.shape
-    size, each = min(int(sampler.size or 0), length), sampler.epoch(length)
-    starts = seen[:, 0:steps:each]
+    size = min(int(sampler.size or 0), seen.shape[2])
+    starts = seen[:, :: sampler.epoch(seen.shape[2])]
+    pairs = starts[:, 0 : starts.shape[1] // 2 * 2 : 2], starts[:, 1::2]
+    made = [*_of_places(starts, size, "first batches of epochs"), _apart_in_runs(seen, size)]
+    return [*made, _apart("pairs of first batches", *pairs, size)] if pairs[0].size else made
+
+
+def _of_places(seen: Seen, size: int, what: str) -> list[Count]:
+    """Count the batches that hold the first record, the last one, and the first two."""
+    length = seen.shape[2]
     share = size / length
-    both = share * (size - 1) / (length - 1)
-    pairs = starts[:, 0 : starts.shape[1] // 2 * 2]
-    again = pairs[:, ::2, 0] & pairs[:, 1::2, 0]
+    first, last, both = seen[:, :, 0], seen[:, :, -1], seen[:, :, 0] & seen[:, :, 1]
     return [
-        Count("epochs with the first record in their first batch", int(starts[:, :, 0].sum()), starts[:, :, 0].size, share),
-        Count("epochs with the last record in their first batch", int(starts[:, :, -1].sum()), starts[:, :, -1].size, share),
-        Count("epochs with the first two records there", int((starts[:, :, 0] & starts[:, :, 1]).sum()), starts[:, :, 0].size, both),
-        Count("pairs of epochs with the first record there", int(again.sum()), again.size, share**2),
+        Count(f"{what} with the first record", int(first.sum()), first.size, share),
+        Count(f"{what} with the last record", int(last.sum()), last.size, share),
+        Count(f"{what} with the first two records", int(both.sum()), both.size, share * (size - 1) / (length - 1)),
     ]
+
+
+def _apart(what: str, one: Seen, other: Seen, size: int) -> Count:
+    """Count the pairs of batches that have no record in common: independent samples have a hypergeometric law."""
+    from scipy.stats import hypergeom
+
+    length, other = one.shape[-1], other[..., : one.shape[-2], :]
+    common = (one & other).any(axis=-1)
+    return Count(
+        f"{what} without a common record",
+        int((~common).sum()),
+        common.size,
+        float(hypergeom.pmf(0, length, size, size)),
+    )
+
+
+def _apart_in_runs(seen: Seen, size: int) -> Count:
+    half = len(seen) // 2
+    return _apart("pairs of runs whose first steps are", seen[:half, 0], seen[half : 2 * half, 0], size)
 
 
 def looks_like(batches: Batches, length: int) -> Sampler | None:

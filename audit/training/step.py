@@ -31,13 +31,15 @@ PAIRS = 6  # of records, for isolation
 @dataclass(slots=True)
 class Facts:
     """What was measured. moved: by each record that replaces a copy, from the copies' sum. refused: records that make
-    the step raise, with what it raises. own: what one copy moves alone; None where it cannot be told.
+    the step raise, with what it raises. own: what one copy moves alone; None where it cannot be told. comparable:
+    whether data of other lengths give the same sum for the same batch; None where that was not seen.
     """
 
     bench: Bench
     moved: dict[str, Floats] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     own: Floats | None = None
+    comparable: bool | None = None
     found: dict[StageName, list[str]] = field(default_factory=dict)
     tried: dict[StageName, list[str]] = field(default_factory=dict)
     evidence: dict[StageName, dict[str, Any]] = field(default_factory=dict)
@@ -83,7 +85,9 @@ def _not_finite(facts: Facts) -> None:
     for name in infinite:
         del facts.moved[name]
     if infinite:
-        facts.wrong("clipping", f"a record moves the sum without limit, to inf or NaN: {infinite[0]}", record=infinite[0])
+        facts.wrong(
+            "clipping", f"a record moves the sum without limit, to inf or NaN: {infinite[0]}", record=infinite[0]
+        )
     for name, error in list(facts.refused.items())[:1]:
         facts.wrong("clipping", f"a record makes the step raise, which others do not: {name}: {error}", record=name)
 
@@ -113,59 +117,59 @@ def _isolation(facts: Facts, tried: Mapping[str, Record]) -> None:
                 share=share,
             )
             return
-    facts.passes("isolation", f"{counted(len(pairs), 'pair')} of records in one batch: neither changes what the other moves")
+    facts.passes(
+        "isolation", f"{counted(len(pairs), 'pair')} of records in one batch: neither changes what the other moves"
+    )
 
 
 def _sizes(facts: Facts, tried: Mapping[str, Record], *, sizes_vary: bool) -> None:
     """Judge whether the sum and its noise are divided by what depends on the data, in batches of other sizes.
 
     A batch of b copies of a record moves the sum by b times what one copy moves, where nothing is divided. Batches of
-    other sizes come from more or fewer copies, with the same seeds.
+    other sizes come from more or fewer copies, with the same seeds. They are compared only where two lengths with
+    batches of one size agree: a loop may begin with, or drop out, what depends on the length.
     """
-    bench, loop = facts.bench, facts.bench.loop
-    share = len(bench.batch) / len(bench.records)
-    lengths = dict.fromkeys(max(1, round(count / share)) for count in MULTIPLES)
-    sums = {len(bench.batch): bench.zero}
-    for length in lengths:
-        copies = bench.records.copies(bench.records.record(0), length)
-        run = loop.run(copies, 1, bench.seed, no_noise)
-        found = loop.batches(run, length)
-        if run.error is not None or found is None or len(found) != 1:
-            continue
-        batch = found[0]
-        vector = bench.vector(run)
-        if len(batch) in sums and np.abs(sums[len(batch)] - vector).max(initial=0.0) > 4 * bench.rounding:
-            return  # what the loop begins with depends on the length of the data
-        if len(batch) in sums:
-            continue
-        sums[len(batch)] = vector
-        if len(batch) and sizes_vary:
-            _same_noise(facts, copies, len(batch), vector)
-            _same_movement(facts, copies, batch, vector, tried)
     if not sizes_vary:
         facts.passes("aggregation", "its batches have one size")
         return
-    counts = sorted(sums)
-    if len(counts) < 2:
-        facts.passes("aggregation", "no batches of other sizes were found, so that only one size was tried")
+    bench = facts.bench
+    share = len(bench.batch) / len(bench.records)
+    found = {len(bench.batch): (bench.records, list(bench.batch), bench.zero)}
+    for length in {max(1, round(count / share) + more): None for count in MULTIPLES for more in (0, 1)}:
+        copies = bench.records.copies(bench.records.record(0), length)
+        run = bench.loop.run(copies, 1, bench.seed, no_noise)
+        batches = bench.loop.batches(run, length)
+        if run.error is None and batches is not None and length != len(bench.records):
+            batch, vector = batches[0].tolist(), bench.vector(run)
+            if len(batch) in found:
+                apart = np.abs(found[len(batch)][2] - vector).max(initial=0.0)
+                facts.comparable = facts.comparable is not False and bool(apart <= 4 * bench.rounding)
+            found.setdefault(len(batch), (copies, batch, vector))
+    if not facts.comparable or len(found) < 2:
+        facts.passes("aggregation", "batches of other sizes could not be compared, so that one size was tried")
         return
-    own = (sums[counts[-1]] - sums[counts[0]]) / (counts[-1] - counts[0])
-    slack = 4 * TOLERANCE * float(np.linalg.norm(own)) * counts[-1] + 8 * bench.rounding * math.sqrt(len(own))
-    for count in counts[1:-1]:
-        apart = float(np.linalg.norm(sums[count] - sums[counts[0]] - (count - counts[0]) * own))
-        if apart > slack and "isolation" not in facts.found:
-            facts.wrong(
-                "aggregation",
-                f"the sum is divided by what depends on the data: batches of {counts[0]}, {count} and {counts[-1]} copies "
-                "of one record do not lie on a line",
-                sizes=counts,
-            )
+    for copies, batch, vector in found.values():
+        if batch and "isolation" not in facts.found:
+            _same_noise(facts, copies, len(batch), vector)
+            _same_movement(facts, copies, batch, vector, tried)
+        if "aggregation" in facts.found:
             return
-    if "aggregation" not in facts.found:
+    _on_a_line(facts, {size: vector for size, (_, _, vector) in found.items()})
+
+
+def _on_a_line(facts: Facts, sums: Mapping[int, Floats]) -> None:
+    """Judge whether batches of b copies move the sum by b times what one moves, which is noted as `own`."""
+    bench, sizes = facts.bench, sorted(sums)
+    own = (sums[sizes[-1]] - sums[sizes[0]]) / (sizes[-1] - sizes[0])
+    slack = 4 * TOLERANCE * float(np.linalg.norm(own)) * sizes[-1] + 8 * bench.rounding * math.sqrt(len(own))
+    apart = [float(np.linalg.norm(sums[one] - sums[sizes[0]] - (one - sizes[0]) * own)) for one in sizes]
+    seen = f"batches of {', '.join(map(str, sizes))} copies of a record"
+    if max(apart) <= slack:
         facts.own = own
-        facts.passes(
-            "aggregation", f"batches of {', '.join(map(str, counts))} copies of a record: sum and noise are not divided by their size"
-        )
+        facts.passes("aggregation", f"{seen}: neither sum nor noise are divided by their size")
+    elif "isolation" not in facts.found:
+        said = f"the sum is divided by what depends on the data: {seen} do not lie on a line"
+        facts.wrong("aggregation", said, sizes=sizes)
 
 
 def _same_noise(facts: Facts, copies: Records, size: int, zero: Floats) -> None:
@@ -186,7 +190,7 @@ def _same_noise(facts: Facts, copies: Records, size: int, zero: Floats) -> None:
 def _same_movement(facts: Facts, copies: Records, batch: Any, zero: Floats, tried: Mapping[str, Record]) -> None:
     """Judge whether a record moves the sum as far as on the bench."""
     bench = facts.bench
-    if "isolation" in facts.found or not facts.moved:
+    if not facts.moved:
         return
     usual = [name for name in facts.moved if name.endswith((" times 1", " times -1"))] or list(facts.moved)
     name = max(usual, key=lambda one: float(np.linalg.norm(facts.moved[one])))
@@ -215,7 +219,7 @@ def judge_norms(facts: Facts, clip: float, multiplier: float, relation: str, ste
     bench = facts.bench
     if not facts.moved or not bench.covered.any():
         return
-    every = {name: moved for name, moved in facts.moved.items()} | {"the copied record": np.zeros_like(bench.zero)}
+    every = dict(facts.moved) | {"the copied record": np.zeros_like(bench.zero)}
     pairs = {(one, other): bench.loss(every[one] - every[other]) for one, other in combinations(every, 2)}
     (one, other), most = max(pairs.items(), key=lambda pair: pair[1])
     allowed = 1.0 if relation == "replace" else 2.0
@@ -227,7 +231,8 @@ def judge_norms(facts: Facts, clip: float, multiplier: float, relation: str, ste
             said, ratio, most, allowed = name, alone[name] * multiplier, alone[name], 1.0
     slack = TOLERANCE + bench.slack * multiplier
     evidence = {"record": said, "mu": most, "allowed": allowed / multiplier}
-    seen = f"{said} moves the noisy sum by {short(most)} deviations of its noise, {short(allowed / multiplier)} are allowed"
+    limit = short(allowed / multiplier)
+    seen = f"{said} moves the noisy sum by {short(most)} deviations of its noise, {limit} are allowed"
     if ratio <= 1 + slack:
         _passes(facts, ratio, len(facts.moved))
         return
@@ -240,12 +245,16 @@ def judge_norms(facts: Facts, clip: float, multiplier: float, relation: str, ste
     stage, why = _blamed(facts, clip, multiplier, relation, every, step_size)
     facts.wrong(stage, f"{why}: {seen}", **evidence)
     if stage != "clipping":
-        facts.passes("clipping", f"{counted(len(facts.moved), 'record')}, scaled up to 1e30 times: what they move is bounded")
+        facts.passes(
+            "clipping", f"{counted(len(facts.moved), 'record')}, scaled up to 1e30 times: what they move is bounded"
+        )
 
 
 def _passes(facts: Facts, ratio: float, tried: int) -> None:
     share = short(100 * min(ratio, 1.0), 3)
-    facts.passes("clipping", f"{counted(tried, 'record')}, the largest of which moves the sum by {share} % of the clipping norm")
+    facts.passes(
+        "clipping", f"{counted(tried, 'record')}, the largest of which moves the sum by {share} % of the clipping norm"
+    )
     facts.passes("noise", "its deviation is that of the noise multiplier, measured on what records move")
 
 
@@ -270,9 +279,15 @@ def _blamed(
     if step_size is not None:
         noise = float(bench.deviation[bench.deviation > 0].min()) / step_size
     if relation == "replace" and abs(noise / (multiplier * clip) - 1) < NEAR:
-        return "aggregation", f"noise of {short(noise)} is for the clipping norm, and a replaced record moves twice as much"
+        return (
+            "aggregation",
+            f"noise of {short(noise)} is for the clipping norm, and a replaced record moves twice as much",
+        )
     if abs(noise / needed - 1) < NEAR:
-        return "clipping", f"noise of {short(noise)} is right, and a record moves more than the clipping norm {short(clip)}"
+        return (
+            "clipping",
+            f"noise of {short(noise)} is right, and a record moves more than the clipping norm {short(clip)}",
+        )
     if step_size is None and (apart := _clipped_apart(facts, every)):
         return "clipping", f"each of {apart} parts of the gradient is clipped on its own"
     return "noise", f"records are clipped, and the deviation of the noise is {short(noise)}, not {short(needed)}"
@@ -284,7 +299,9 @@ def _clipped_apart(facts: Facts, every: Mapping[str, Floats]) -> int:
     ends = np.cumsum([len(bench.others[name]) for name in bench.names])[:-1]
     large = [moved for name, moved in every.items() if name.endswith(" times 10000")]
     for moved in large:
-        norms = [float(np.linalg.norm(part)) for part in np.split(moved + (0 if facts.own is None else facts.own), ends)]
+        norms = [
+            float(np.linalg.norm(part)) for part in np.split(moved + (0 if facts.own is None else facts.own), ends)
+        ]
         if len(norms) > 1 and min(norms) > 0.9 * max(norms) > 0:
             return len(norms)
     return 0

@@ -1,7 +1,7 @@
 """Check a loop of DP-SGD end to end, and name the stage that is wrong: the whole check is here.
 
-A loop is a function of data and a number of steps that trains and returns what is released. It is run a few hundred times
-on small data, with hooks in front of the functions that draw Gaussian noise, and with seeds for all else. The stages:
+A loop is a function of data and a number of steps that trains and returns what is released. It is run some 150 times on
+small data, with hooks in front of the functions that draw Gaussian noise, and with seeds for all else. The stages:
 
 - *Sampling* (`sampling`): the data tell which records a step reads. These index sets are held against the sampler that
   the accountant assumes, at the length of the data and at twice that length.
@@ -31,7 +31,7 @@ from subnormal.audit.training import besides, noise, sampling, step
 from subnormal.audit.training.accounting import judge_accounting
 from subnormal.audit.training.bench import Bench, bench_of
 from subnormal.audit.training.loop import Indices, Loop, Run
-from subnormal.audit.training.records import Records, mapped, records_of
+from subnormal.audit.training.records import Records, extreme_records, mapped, records_of
 from subnormal.audit.training.result import Result, Stage, StageName
 from subnormal.audit.training.sampling import Sampler, SamplerName
 from subnormal.mechanisms.privacy import Claim, require_positive
@@ -103,8 +103,8 @@ def check_training(
         batch_size: the records of a step.
         relation: of neighbouring data: "add-or-remove" a record, or "replace" one.
         claim: the (ε, δ) that the accountant says, for these data, with their length.
-        step_size: how far a gradient of 1 in the sum moves the outcome, as the learning rate over the divisor of the sum. It
-            only tells clipping from noise, where one of them is wrong.
+        step_size: how far a gradient of 1 in the sum moves the outcome, as the learning rate over the divisor of the
+            sum; of a loop in torch, what its optimizer gets. It only tells clipping from noise, where one is wrong.
         batches: a function of a length and a number of steps that returns the indices of each step; for a loop whose
             reads do not tell them.
         extreme: further records that may have large gradients, in the form of one record of the data.
@@ -119,11 +119,11 @@ def check_training(
 
     Raises:
         TypeError: train is no function, or the data have a form that is not known.
-        ValueError: an argument is out of range, or train cannot be checked: it raises on the data as given, or is random
-            in a way that cannot be repeated.
+        ValueError: an argument is out of range, or train cannot be checked: it raises on the data as given, or is
+            random in a way that cannot be repeated.
     """
     if not callable(train):
-        raise TypeError(f"train must be a function of data and a number of steps, got {quoted(repr(train))}")
+        raise TypeError(f"train must be a function of data and a number of steps, got {quoted(train)}")
     require_positive("clip", clip)
     require_positive("noise_multiplier", noise_multiplier)
     for name, value, least in (("steps", steps, 1), ("runs", runs, 2)):
@@ -132,12 +132,26 @@ def check_training(
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     if relation not in get_args(Relation):
-        raise ValueError(f"relation must be one of {', '.join(get_args(Relation))}, got {quoted(repr(relation))}")
+        raise ValueError(f"relation must be one of {', '.join(get_args(Relation))}, got {quoted(relation)}")
     records, started = records_of(data), time.monotonic()
     assumed = _sampler(sampler, sample_rate, batch_size, len(records))
     further = {f"extreme[{place}]": _as_record(records, one) for place, one in enumerate(extreme)}
     question = _Question(
-        train, records, assumed, relation, clip, noise_multiplier, steps, step_size, batches, further, non_finite, runs, alpha, seed, on_progress
+        train,
+        records,
+        assumed,
+        relation,
+        clip,
+        noise_multiplier,
+        steps,
+        step_size,
+        batches,
+        further,
+        non_finite,
+        runs,
+        alpha,
+        seed,
+        on_progress,
     )
     loop = Loop(train)
     with loop.hooked(records):
@@ -154,7 +168,7 @@ def check_training(
 
 def _sampler(name: SamplerName, rate: float | None, size: int | None, length: int) -> Sampler:
     if name not in get_args(SamplerName):
-        raise ValueError(f"sampler must be one of {', '.join(get_args(SamplerName))}, got {quoted(repr(name))}")
+        raise ValueError(f"sampler must be one of {', '.join(get_args(SamplerName))}, got {quoted(name)}")
     if name == "poisson" and (rate is None or not 0 < rate <= 1):
         raise ValueError(f"sample_rate must be above 0 and at most 1 for Poisson sampling, got {rate}")
     if name not in ("poisson", "full") and (size is None or not 1 <= size <= length):
@@ -164,9 +178,15 @@ def _sampler(name: SamplerName, rate: float | None, size: int | None, length: in
 
 def _as_record(records: Records, record: Any) -> tuple[Any, ...]:
     """Return one record in the form of the data as its cells."""
-    cells = tuple(record.values()) if records.form == "dict" else record if records.form in ("tuple", "TensorDataset") else (record,)
+    cells = (
+        tuple(record.values())
+        if records.form == "dict"
+        else record
+        if records.form in ("tuple", "TensorDataset")
+        else (record,)
+    )
     if len(cells) != len(records.columns):
-        raise ValueError(f"a record of extreme must have {counted(len(records.columns), 'part')}, got {quoted(repr(record))}")
+        raise ValueError(f"a record of extreme must have {counted(len(records.columns), 'part')}, got {quoted(record)}")
     return tuple(mapped(cell, lambda one: one) for cell in cells)
 
 
@@ -191,7 +211,7 @@ def _judge_step(question: _Question, loop: Loop, bench: Bench, seen: list[Run], 
     noise.judge_draws(facts, loop, seen, steps, _share(question) / noise.TESTS)
     step.judge_norms(facts, question.clip, question.multiplier, question.relation, question.step_size)
     question.say("what is released besides")
-    tried = step.extreme_records(question.data, step.SCALES, non_finite=False) | question.extreme
+    tried = extreme_records(question.data, step.SCALES, non_finite=False) | question.extreme
     besides.judge_step(facts, tried, lengths=vary and question.relation == "add-or-remove")
     besides.judge_unused(facts, loop, question.data, question.steps, tried, question.seed)
     names: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")
@@ -220,7 +240,9 @@ def _judge_sampling(question: _Question, loop: Loop, steps: int) -> tuple[Stage,
         longer = data.take([*range(len(data)), *range(len(data))])
         twice, _ = _batches(question, loop, longer, max(2, question.runs // 3), steps, question.seed + question.runs)
         for count in sampling.counts(twice, len(longer), sampler)[:1] if twice else []:
-            judged.append(sampling.Count(f"{count.what}, with twice as many records", count.seen, count.of, count.chance))
+            judged.append(
+                sampling.Count(f"{count.what}, with twice as many records", count.seen, count.of, count.chance)
+            )
         found += _empty_steps(question, loop)
     share = _share(question) / max(1, len(judged))
     wrong = [str(count) for count in judged if count.p_value <= share]
@@ -228,11 +250,11 @@ def _judge_sampling(question: _Question, loop: Loop, steps: int) -> tuple[Stage,
     if found or wrong:
         other = sampling.looks_like(once, len(data))
         like = [f"the batches look like {other}"] if other is not None and other.name != sampler.name else []
-        said = (f"it is not {sampler}: {(found + wrong)[0]}", *(found + wrong)[1:], *like)
-        return Stage("sampling", Verdict.VIOLATED, said, evidence), seen, other if like else None
+        lines = (f"it is not {sampler}: {(found + wrong)[0]}", *(found + wrong)[1:], *like)
+        return Stage("sampling", Verdict.VIOLATED, lines, evidence), seen, other if like else None
     tests = f", and pass {counted(len(judged), 'exact test')}" if judged else ""
-    said = (f"{counted(question.runs * steps, 'batch').replace('batchs', 'batches')} are as of {sampler}{tests}",)
-    return Stage("sampling", Verdict.NOT_REFUTED, said, evidence), seen, None
+    said = f"{question.runs * steps:,} batches are as of {sampler}{tests}"
+    return Stage("sampling", Verdict.NOT_REFUTED, (said,), evidence), seen, None
 
 
 def _batches(
@@ -260,8 +282,9 @@ def _empty_steps(question: _Question, loop: Loop) -> list[str]:
         run = loop.run(few, steps, question.seed + number)
         if run.error is not None:
             return [f"the loop raises on {counted(length, 'record')}, where batches are empty: {run.error}"]
-        if loop.each and len(loop.of_steps(run)) < steps:
-            return [f"of {steps} steps on {counted(length, 'record')}, some of whose batches are empty, {len(loop.of_steps(run))} add noise"]
+        noisy = len(loop.of_steps(run))
+        if noisy < steps:
+            return [f"of {steps} steps on {counted(length, 'record')}, where batches are empty, {noisy} add noise"]
     return []
 
 

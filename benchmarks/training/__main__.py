@@ -7,21 +7,21 @@ import sys
 import time
 from typing import Any
 
-from benchmarks.training.setting import CLIP, DELTA, EXPECTED, MULTIPLIER, RATE, RECORDS, STEPS, Case
+from benchmarks.training.setting import DELTA, EXPECTED, MULTIPLIER, RATE, RECORDS, STEPS, Case
 from subnormal.audit.training.accounting import bounds
 from subnormal.audit.training.result import Result
 from subnormal.audit.training.training import check_training
 from subnormal.mechanisms.privacy import Claim
 
 
-def checked(case: Case, data: Any, seed: int) -> Result:
+def checked(case: Case, data: Any, step_size: float, seed: int) -> Result:
     """Check one loop, with the certified ε as its claim."""
     found = bounds(case.assumed, MULTIPLIER, STEPS, DELTA, RECORDS, case.relation)
     assert found is not None
     return check_training(
         case.train,
         data,
-        clip=CLIP,
+        clip=case.clip,
         noise_multiplier=MULTIPLIER,
         steps=STEPS,
         sampler=case.sampler,
@@ -29,6 +29,7 @@ def checked(case: Case, data: Any, seed: int) -> Result:
         batch_size=EXPECTED,
         relation=case.relation,
         claim=Claim(found[1] * case.epsilon_share, DELTA),
+        step_size=step_size,
         seed=seed,
     )
 
@@ -41,10 +42,19 @@ def main(words: list[str]) -> None:
         for case in loops.CASES:
             if len(words) > 1 and words[1] not in case.pitfall:
                 continue
-            start = time.monotonic()
-            result = checked(case, loops.data(), 1)
+            start, cpu = time.monotonic(), time.process_time()
+            result = checked(case, loops.data(), loops.STEP_SIZE, 1)
             right = result.violated == ((case.stage,) if case.stage else ())
-            print("ok " if right else "BAD", library, case.pitfall, case.stage, result.violated, f"{time.monotonic() - start:.1f} s", result.runs, flush=True)
+            print(
+                "ok " if right else "BAD",
+                library,
+                case.pitfall,
+                case.stage,
+                result.violated,
+                f"{time.monotonic() - start:.1f} s, {time.process_time() - cpu:.1f} s of processor time",
+                result.runs,
+                flush=True,
+            )
             if not right or len(words) > 1:
                 print(result)
 

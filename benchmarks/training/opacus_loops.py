@@ -18,6 +18,8 @@ Optimizer = Callable[[Any, Any], Any]
 Loader = Callable[[Any], Iterator[Any]]
 Step = Callable[[Any, Any, Any, Any], float]
 
+STEP_SIZE = 1 / EXPECTED  # of a gradient that the optimizer gets
+
 
 def data() -> TensorDataset:
     """Return features and labels."""
@@ -25,14 +27,14 @@ def data() -> TensorDataset:
     return TensorDataset(torch.as_tensor(features), torch.as_tensor(labels))
 
 
-class Bounded(torch.nn.Module):
+class Bounded(torch.nn.Module):  # type: ignore[misc]
     """Features that are finite, whatever the data are."""
 
     def forward(self, x: Any) -> Any:
         return torch.nan_to_num(x).clamp(-1e6, 1e6)
 
 
-class Normalized(torch.nn.Module):
+class Normalized(torch.nn.Module):  # type: ignore[misc]
     """Features with the mean 0 over the batch."""
 
     def forward(self, x: Any) -> Any:
@@ -136,30 +138,44 @@ def clips_the_accumulated(net: Any, optimizer: Any, x: Any, y: Any) -> float:
 
 CASES = (
     Case("correct", trainer(), None),
-    Case("correct, without replacement", trainer(
-        loader=fixed_size,
-        optimizer=lambda sgd, generator: DPOptimizer(
-            sgd, noise_multiplier=2 * MULTIPLIER, max_grad_norm=CLIP, expected_batch_size=EXPECTED
+    Case(
+        "correct, without replacement",
+        trainer(
+            loader=fixed_size,
+            optimizer=lambda sgd, generator: DPOptimizer(
+                sgd, noise_multiplier=2 * MULTIPLIER, max_grad_norm=CLIP, expected_batch_size=EXPECTED
+            ),
         ),
-    ), None, sampler="fixed size", relation="replace"),
+        None,
+        sampler="fixed size",
+        relation="replace",
+    ),
     Case("division by batch size", trainer(step=divides_by_the_batch), "aggregation"),
-    Case("sensitivity alignment", trainer(
-        optimizer=lambda sgd, generator: PerLayer(
-            sgd, noise_multiplier=MULTIPLIER, max_grad_norm=CLIP, expected_batch_size=EXPECTED
-        )
-    ), "clipping"),
+    Case(
+        "sensitivity alignment",
+        trainer(
+            optimizer=lambda sgd, generator: PerLayer(
+                sgd, noise_multiplier=MULTIPLIER, max_grad_norm=CLIP, expected_batch_size=EXPECTED
+            )
+        ),
+        "clipping",
+    ),
     Case("accounting and batch selection mismatch", trainer(loader=shuffled), "sampling"),
-    Case("public vs. private metadata", trainer(
-        released=lambda net, losses, dataset: {"model": net, "records": len(dataset)}
-    ), "released besides"),
+    Case(
+        "public vs. private metadata",
+        trainer(released=lambda net, losses, dataset: {"model": net, "records": len(dataset)}),
+        "released besides",
+    ),
     Case("neighboring relation", trainer(loader=fixed_size), "aggregation", sampler="fixed size", relation="replace"),
     Case("zero-sized batches", trainer(step=skips_empty_batches), "sampling"),
     Case("non-finite gradients", trainer(model=lambda: model(torch.nn.Identity())), "clipping"),
     Case("gradient accumulation", trainer(step=clips_the_accumulated), "isolation"),
     Case("cross-example operations", trainer(model=lambda: model(Bounded(), Normalized())), "isolation"),
-    Case("auxiliary information", trainer(
-        released=lambda net, losses, dataset: {"model": net, "losses": losses}
-    ), "released besides"),
+    Case(
+        "auxiliary information",
+        trainer(released=lambda net, losses, dataset: {"model": net, "losses": losses}),
+        "released besides",
+    ),
     Case("randomness", trainer(generator=lambda: torch.Generator().manual_seed(42)), "noise"),
     Case("finite-precision numerical error", trainer(), "accounting", epsilon_share=0.99),
 )

@@ -28,6 +28,7 @@ class Case:
     sampler: SamplerName = "poisson"
     relation: Relation = "add-or-remove"
     epsilon_share: float = 1.0
+    clip: float = CLIP
 
     @property
     def assumed(self) -> Sampler:

@@ -125,7 +125,10 @@ def _mean(made: Any) -> Any:
 
 
 def _losses(theta: Any, history: list[Any], x: Any, y: Any) -> Any:
-    return {"theta": theta, "losses": [float(np.mean((xs @ at - ys) ** 2)) if len(xs) else 0.0 for at, xs, ys in history]}
+    return {
+        "theta": theta,
+        "losses": [float(np.mean((xs @ at - ys) ** 2)) if len(xs) else 0.0 for at, xs, ys in history],
+    }
 
 
 def _sizes(theta: Any, history: list[Any], x: Any, y: Any) -> Any:
@@ -148,7 +151,10 @@ PITFALLS: dict[str, tuple[dict[str, Any], str]] = {
         "sampling",
     ),
     "the last record is left out": ({"batch": lambda *given: poisson(given[0], given[1] - 1, given[2])}, "sampling"),
-    "with replacement": ({"batch": lambda g, length, step: g.integers(0, length, g.binomial(length, RATE))}, "sampling"),
+    "with replacement": (
+        {"batch": lambda g, length, step: g.integers(0, length, g.binomial(length, RATE))},
+        "sampling",
+    ),
     "sampled with a fixed seed": (
         {"batch": lambda g, length, step: poisson(np.random.default_rng(step), length, step)},
         "sampling",
