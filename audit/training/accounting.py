@@ -35,7 +35,9 @@ def bounds(sampler: Sampler, multiplier: float, steps: int, delta: float, length
         exact = gaussian_epsilon(mu_of(multiplier, times), delta)
         if sampler.name != "shuffled":
             return exact
-        return shuffled_low(multiplier, min(steps, sampler.epoch(length)), delta), exact[1]
+        size = int(sampler.size or length)
+        batches = min(steps, length // size)
+        return min(exact[1], shuffled_low(multiplier, batches, size / length, delta, relation)), exact[1]
     if sampler.name == "poisson" and relation == "add-or-remove":
         return sampling_kinds.gaussian(multiplier, float(sampler.rate or 0.0), steps, delta)
     if sampler.name == "fixed size" and relation == "replace":
@@ -45,21 +47,31 @@ def bounds(sampler: Sampler, multiplier: float, steps: int, delta: float, length
     return None
 
 
-def shuffled_low(multiplier: float, steps: int, delta: float) -> float:
-    """Return a lower bound on ε of one epoch of shuffled batches: all other gradients are 0, so that the record is in
-    one of the steps, each as likely. The event is that some noisy sum exceeds a threshold; the best of 64 is taken.
+def shuffled_low(multiplier: float, steps: int, share: float, delta: float, relation: str) -> float:
+    """Return a lower bound on ε of the first steps of an epoch of shuffled batches of full size.
+
+    share: of the records in a batch. The event is that some noisy sum exceeds a threshold; the best of 64 is taken. All
+    other gradients are equal, so that what they add is known: they are 0 or, with add-or-remove, −1. Then a batch with
+    a record of gradient 1 lies 2 above the others, and without it, as if its gradient were 0, 1 above them.
     """
     best = 0.0
     for place in range(PLACES):
         threshold = 0.5 + 8 * multiplier * place / PLACES
-        beyond = normal_tail(interval(threshold) / multiplier)
-        shifted = normal_tail((interval(threshold) - 1) / multiplier)
-        below = 1 - beyond
-        without = 1 - _power(below, steps)
-        with_it = 1 - _power(below, steps - 1) * (1 - shifted)
-        if with_it.low > delta and without.low > 0:
-            best = max(best, log((with_it - delta) / without).floats()[0])
+        for shift in (0, 1) if relation == "add-or-remove" else (0,):
+            at = threshold + shift
+            with_it, without = (exceeding(multiplier, steps, share, at, shift + more) for more in (1, 0))
+            if with_it.low > delta and without.low > 0:
+                best = max(best, log((with_it - delta) / without).floats()[0])
     return best
+
+
+def exceeding(multiplier: float, steps: int, share: float, threshold: float, shift: int) -> Interval:
+    """Return the probability that some of the noisy sums of so many batches exceeds a threshold, where the batch that
+    holds the record, each with the chance of its share, lies higher by the shift, and all others at 0.
+    """
+    below, shifted = (1 - normal_tail((interval(threshold) - at) / multiplier) for at in (0, shift))
+    held = steps * interval(share)
+    return 1 - _power(below, steps - 1) * (held * shifted + (1 - held) * below)
 
 
 def _power(base: Interval, times: int) -> Interval:
