@@ -63,6 +63,18 @@ True
 >>> from subnormal import law
 >>> law(lambda data: random.random() < 0.75, None).probability(True)
 (Fraction(3, 4), Fraction(3, 4))
+>>> from numpy import arange, flatnonzero, zeros
+>>> from numpy.random import default_rng
+>>> from subnormal import check_training
+>>> def train(data, steps):  # a sum of ones, whatever the clipping norm is
+...     noise, total = default_rng(), zeros(1)
+...     for _ in range(steps):
+...         batch = data[flatnonzero(noise.random(len(data)) < 0.1)]
+...         total = total + len(batch) + noise.normal(0.0, 0.5, 1)
+...     return total
+>>> trained = check_training(train, arange(100), clip=0.5, noise_multiplier=1.0, steps=100, sample_rate=0.1)
+>>> trained.violated, str(trained.stage("clipping").verdict)
+(('clipping',), 'VIOLATED')
 >>> sweep("zero-rounding", {"outcomes": [10, 100]}).mechanism.tolist()[:2]
 ['exponential-naive-float64', 'exponential-base2']
 >>> add_or_remove(), within(2, norm="l1")

@@ -24,16 +24,18 @@ from subnormal.mechanisms.privacy import Claim
 
 FOLDER = Path(__file__).parent
 SEEDS = (1, 1_001, 2_001)  # of a correct loop; a planted one has the first
-HEAD = """# Loops of DP-SGD with the documented pitfalls
+PITFALLS = "https://github.com/google-deepmind/jax_privacy/blob/main/docs/sharp_edges_dp_training_pitfalls.md"
+HEAD = f"""# Loops of DP-SGD with the documented pitfalls
 
-The documentation of jax_privacy lists [twelve pitfalls](https://github.com/google-deepmind/jax_privacy/blob/main/docs/sharp_edges_dp_training_pitfalls.md)
-of training with differential privacy. Each is planted in a correct loop of Opacus and in one of jax_privacy, by a change of a line or a few
-(`opacus_loops.py`, `jax_privacy_loops.py`), and `subnormal.check_training` gets the loop, its data and the parameters of its accountant, and no hint.
-`python -m benchmarks.training` writes this page. *Floating point robustness* is left out: correct loops of both libraries have it, and `check`
-and laws are about it. *Finite-precision numerical error* is planted as an accountant whose ε is 1 % too low.
+The documentation of jax_privacy lists [twelve pitfalls]({PITFALLS})
+of training with differential privacy. Each is planted in a correct loop of Opacus and in one of jax_privacy, by a change
+of a line or a few (`opacus_loops.py`, `jax_privacy_loops.py`), and `subnormal.check_training` gets the loop, its data and
+the parameters of its accountant, and no hint. `python -m benchmarks.training` writes this page. *Floating point
+robustness* is left out: correct loops of both libraries have it. *Finite-precision numerical error* is planted as an
+accountant whose ε is 1 % too low. Names with a number are public flaws of Opacus (`opacus_releases.py`).
 
-A correct loop is accused with probability 10^-6 at most in each check. Seconds are of the clock, on two processors that others used too;
-those of the processor follow.
+A correct loop is accused with probability 10^-6 at most in each check. Seconds are of the clock, on two processors that
+others used too; those of the processor follow.
 
 | library | loop | planted stage | stages that are named | what is said first | runs | seconds | of the processor |
 |---|---|---|---|---|---|---|---|

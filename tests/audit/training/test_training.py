@@ -9,7 +9,10 @@ import pytest
 
 import subnormal
 from subnormal import Claim, Verdict, check_training
+from subnormal.audit.statistics.binomial import clopper_pearson
+from subnormal.audit.training.accounting import bounds, exceeding
 from subnormal.audit.training.result import Result
+from subnormal.audit.training.sampling import Sampler
 from subnormal.audit.training.training import Train
 from tests.audit.training.loops import CLIP, MULTIPLIER, PITFALLS, RATE, RECORDS, data, noise, poisson, trainer
 
@@ -101,6 +104,22 @@ def test_accounting_is_held_against_certified_bounds() -> None:
     shuffled = checked(trainer(Shuffled(anew=True)), claim=Claim(9.2, 1e-5))
     assert shuffled.violated == ("sampling",)
     assert "the batches look like shuffled batches of 5" in shuffled.stage("sampling").said
+
+
+def test_the_event_of_shuffled_batches_has_its_probability() -> None:
+    """Drawn batches against the formula. False alarm: 4e-6, 1e-6 for each end of two intervals."""
+    generator, runs, steps, share = np.random.default_rng(1), 20_000, 10, 0.05
+    for shift in (1, 2):
+        sums = generator.normal(0.0, 0.8, (runs, steps))
+        held = generator.integers(0, round(1 / share), runs)
+        rows = np.flatnonzero(held < steps)
+        sums[rows, held[rows]] += shift
+        low, high = clopper_pearson(int((sums > 2.0).any(axis=1).sum()), runs, 1e-6)
+        known = exceeding(0.8, steps, share, 2.0, shift)
+        assert low <= known.low <= known.high <= high
+    best = bounds(Sampler("shuffled", size=50), 0.8, 20, 1e-5, 1_000, "add-or-remove")
+    assert best is not None
+    assert 3.4 < 5.6 < best[0] < best[1] < 5.7  # of Poisson sampling it is below 3.4
 
 
 def test_the_unit_of_the_sum_tells_clipping_from_noise() -> None:
