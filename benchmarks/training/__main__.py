@@ -28,9 +28,9 @@ PITFALLS = "https://github.com/google-deepmind/jax_privacy/blob/main/docs/sharp_
 HEAD = f"""# Loops of DP-SGD with the documented pitfalls
 
 The documentation of jax_privacy lists [twelve pitfalls]({PITFALLS})
-of training with differential privacy. Each is planted in a correct loop of Opacus and in one of jax_privacy, by a change
-of a line or a few (`opacus_loops.py`, `jax_privacy_loops.py`), and `subnormal.check_training` gets the loop, its data and
-the parameters of its accountant, and no hint. `python -m benchmarks.training` writes this page. *Floating point
+of training with differential privacy. Each is planted in a correct loop of Opacus and in one of jax_privacy, by a
+change of a line or a few (`opacus_loops.py`, `jax_privacy_loops.py`), and `subnormal.check_training` gets the loop, its
+data and the parameters of its accountant, and no hint. `python -m benchmarks.training` writes this page. *Floating point
 robustness* is left out: correct loops of both libraries have it. *Finite-precision numerical error* is planted as an
 accountant whose ε is 1 % too low. Names with a number are public flaws of Opacus (`opacus_releases.py`).
 

@@ -1,8 +1,8 @@
 """Public flaws of released versions of Opacus, each in the loop that its documentation shows.
 
-#751 (https://github.com/pytorch/opacus/pull/751, public since 2025-04-09): with ghost clipping, the norm of the gradient
-of a bias of a linear layer on sequences is not that of the gradient, so that records move the sum by more than C. In 1.5
-to 1.5.3, repaired in 1.5.4.
+#751 (https://github.com/pytorch/opacus/pull/751, public since 2025-04-09): with ghost clipping, the norm of the
+gradient of a bias of a linear layer on sequences is not that of the gradient, so that records move the sum by more than
+C. In 1.5 to 1.5.3, repaired in 1.5.4.
 
 #571 (https://github.com/meta-pytorch/opacus/issues/571, public since 2023-03-03, open): `make_private` takes the sample
 rate and the expected size of a batch from the length of the data, which add-or-remove keeps secret.
