@@ -21,8 +21,8 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.check.replay.primitives import Primitive, intercepted
-from subnormal.audit.laws.generators import alive, state
+from subnormal.audit.randomness.generators import alive, state
+from subnormal.audit.randomness.primitives import Primitive, intercepted
 
 Floats = NDArray[np.float64]
 Read = tuple[int, NDArray[np.int64] | None]

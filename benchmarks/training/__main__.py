@@ -30,9 +30,9 @@ HEAD = f"""# Loops of DP-SGD with the documented pitfalls
 The documentation of jax_privacy lists [twelve pitfalls]({PITFALLS})
 of training with differential privacy. Each is planted in a correct loop of Opacus and in one of jax_privacy, by a
 change of a line or a few (`opacus_loops.py`, `jax_privacy_loops.py`), and `subnormal.check_training` gets the loop, its
-data and the parameters of its accountant, and no hint. `python -m benchmarks.training` writes this page. *Floating point
-robustness* is left out: correct loops of both libraries have it. *Finite-precision numerical error* is planted as an
-accountant whose ε is 1 % too low. Names with a number are public flaws of Opacus (`opacus_releases.py`).
+data and the parameters of its accountant, and no hint. `python -m benchmarks.training` writes this page.
+*Floating point robustness* is left out: correct loops of both libraries have it. *Finite-precision numerical error* is
+planted as an accountant whose ε is 1 % too low. Names with a number are public flaws of Opacus (`opacus_releases.py`).
 
 A correct loop is accused with probability 10^-6 at most in each check. Seconds are of the clock, on two processors that
 others used too; those of the processor follow.

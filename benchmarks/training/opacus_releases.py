@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+import opacus
 import torch
 from opacus import PrivacyEngine
 from opacus.data_loader import DPDataLoader
@@ -80,7 +81,8 @@ def with_hooks(dataset: Any, steps: int) -> Any:
     return train(dataset, steps, DataLoader(dataset, batch_size=EXPECTED), "hooks", None)
 
 
+FLAWED = opacus.__version__ in ("1.5", "1.5.1", "1.5.2", "1.5.3")
 CASES = (
-    Case("#751, ghost clipping", with_ghost_clipping, "clipping", clip=SMALL),
+    Case("#751, ghost clipping", with_ghost_clipping, "clipping" if FLAWED else None, clip=SMALL),
     Case("#571, make_private", with_hooks, "sampling", clip=SMALL),
 )
