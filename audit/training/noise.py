@@ -44,14 +44,11 @@ def judge_draws(facts: Facts, loop: Loop, runs: Sequence[Run], steps: int, alpha
         ):
             facts.wrong("noise", f"the deviation of the noise changes between step 1 and step {number + 1}")
             break
-    if "noise" not in facts.found:
-        _law(
-            facts,
-            np.concatenate([np.zeros(0), *(draw.standard for run in drawn for step in run for draw in step)]),
-            alpha,
-        )
-    if "noise" not in facts.found:
-        facts.passes("noise", f"{counted(sum(map(len, drawn)), 'step')}: each draws anew, no two draws are equal")
+    standard = np.concatenate([draw.standard for run in drawn for step in run for draw in step])
+    if wrong := law_of(standard, alpha):
+        facts.wrong("noise", wrong)
+    facts.passes("noise", f"{counted(len(standard), 'draw')} have the mean and the deviation that they state")
+    facts.passes("noise", f"{counted(sum(map(len, drawn)), 'step')}: each draws anew, no two draws are equal")
 
 
 def _joined(step: list[Draw]) -> list[Draw]:
@@ -78,27 +75,18 @@ def _equal_draws(draws: Sequence[Draw], others: Sequence[Draw] | None = None) ->
     return None
 
 
-def _law(facts: Facts, standard: Floats, alpha: float) -> None:
-    """Judge the mean and the deviation of the draws over what they state."""
+def law_of(standard: Floats, alpha: float) -> str | None:
+    """Return what is wrong with numbers that ought to be standard normal; None where both tests pass at α."""
     from scipy.stats import chi2, norm
 
-    total, square, number = float(standard.sum()), float(np.square(standard).sum()), len(standard)
-    if not number:
-        return
-    centred = 2 * float(norm.sf(abs(total) / np.sqrt(number)))
+    square, number = float(np.square(standard).sum()), len(standard)
+    centred = 2 * float(norm.sf(abs(float(standard.sum())) / np.sqrt(number)))
     spread = 2 * min(float(chi2.sf(square, number)), float(chi2.cdf(square, number)))
-    if min(centred, spread) <= alpha:
-        ratio = short(float(np.sqrt(square / number)), 4)
-        facts.wrong(
-            "noise",
-            f"{number:,} draws do not have the law that they state: {ratio} times its deviation",
-            p=min(centred, spread),
-        )
-    else:
-        facts.passes(
-            "noise",
-            f"{number:,} draws have the mean and the deviation that they state (p = {short(min(centred, spread), 2)})",
-        )
+    if min(centred, spread) > alpha:
+        return None
+    ratio = short(float(np.sqrt(square / number)), 4)
+    p = short(min(centred, spread), 2)
+    return f"{number:,} draws do not have the law that they state: {ratio} times its deviation (p = {p})"
 
 
 def judge_cover(facts: Facts) -> None:

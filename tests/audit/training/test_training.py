@@ -11,6 +11,7 @@ import subnormal
 from subnormal import Claim, Verdict, check_training
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.audit.training.accounting import bounds, exceeding
+from subnormal.audit.training.noise import law_of
 from subnormal.audit.training.result import Result
 from subnormal.audit.training.sampling import Sampler
 from subnormal.audit.training.training import Train
@@ -120,6 +121,13 @@ def test_the_event_of_shuffled_batches_has_its_probability() -> None:
     best = bounds(Sampler("shuffled", size=50), 0.8, 20, 1e-5, 1_000, "add-or-remove")
     assert best is not None
     assert 3.4 < 5.6 < best[0] < best[1] < 5.7  # of Poisson sampling it is below 3.4
+
+
+@pytest.mark.parametrize(("ratio", "moved", "right"), [(1.0, 0.0, True), (1.05, 0.0, False), (1.0, 0.05, False)])
+def test_the_law_of_the_draws_is_tested(ratio: float, moved: float, right: bool) -> None:
+    """False alarm: ALPHA, for numbers that have the law."""
+    found = law_of(ratio * np.random.default_rng(2).normal(size=20_000) + moved, ALPHA)
+    assert (found is None) == right
 
 
 def test_the_unit_of_the_sum_tells_clipping_from_noise() -> None:
