@@ -54,6 +54,7 @@ def trainer(
     noise: Callable[..., Any] = noise,
     released: Callable[..., Any] = released,
     rate: float = 0.1,
+    skip_empty: bool = False,
 ) -> Callable[..., Any]:
     """Return a loop of these parts."""
 
@@ -63,6 +64,8 @@ def trainer(
         theta, history = np.zeros(x.shape[1]), []
         for step in range(steps):
             chosen = batch(generator, len(x), step)
+            if skip_empty and not len(chosen):
+                continue
             xs, ys = x[chosen], y[chosen]
             summed = total(clipped(gradients(theta, xs, ys)))
             theta = theta - rate * (summed + noise(generator, len(theta), step)) / (RATE * RECORDS)
@@ -91,6 +94,19 @@ class _Once:
         if step == 0:
             self.drawn = generator.normal(0.0, MULTIPLIER * CLIP, size)
         return self.drawn
+
+
+class _Again:
+    """Noise that each step draws from one seed, which each run draws."""
+
+    def __call__(self, generator: Any, size: int, step: int) -> Any:
+        if step == 0:
+            self.seed = int(generator.integers(1 << 32))
+        return np.random.default_rng(self.seed).normal(0.0, MULTIPLIER * CLIP, size)
+
+
+def _counted_seeds(generator: Any, size: int, step: int) -> Any:
+    return np.random.default_rng(step).normal(0.0, MULTIPLIER * CLIP, size)
 
 
 def _bare_bias(generator: Any, size: int, step: int) -> Any:
@@ -172,6 +188,9 @@ PITFALLS: dict[str, tuple[dict[str, Any], str]] = {
     "no noise": ({"noise": lambda generator, size, step: 0.0}, "noise"),
     "noise in the first step": ({"noise": lambda *given: noise(*given) if given[2] == 0 else 0.0}, "noise"),
     "one draw for all steps": ({"noise": _Once()}, "noise"),
+    "an empty batch is skipped": ({"skip_empty": True}, "sampling"),
+    "one seed for all steps": ({"noise": _Again()}, "noise"),
+    "the number of a step as its seed": ({"noise": _counted_seeds}, "noise"),
     "noise with a fixed seed": ({"noise": _fixed_noise}, "noise"),
     "a coordinate without noise": ({"noise": _bare_bias}, "noise"),
     "losses are released": ({"released": _losses}, "released besides"),

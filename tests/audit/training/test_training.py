@@ -136,6 +136,8 @@ def test_the_unit_of_the_sum_tells_clipping_from_noise() -> None:
     assert checked(too_little).violated == ("noise",)
     assert checked(too_long).violated == ("clipping",)
     assert checked(too_little, step_size=None).violated == ("clipping",)
+    standard = trainer(clipped=lambda made: made, noise=lambda generator, size, step: 1.1 * generator.normal(size=size))
+    assert checked(standard, step_size=None).violated == ("clipping",)  # what grows with a record is not clipped
 
 
 def _twice_as_long(made: Any) -> Any:
