@@ -43,7 +43,7 @@ class LoopError(ValueError):
 
 class Loop:
     """A loop, with hooks in place. initial: the draws before its first step. each: those of a step. steady: whether
-    each step with noise drew as often.
+    each step with noise drew as often. skips_empty: whether a step without records was seen to add no noise.
 
     runs: how often it was run.
     """
@@ -54,6 +54,7 @@ class Loop:
         self.runs = 0
         self.initial = self.each = 0
         self.steady = True
+        self.skips_empty = False
 
     @contextlib.contextmanager
     def hooked(self, records: Records) -> Iterator[None]:

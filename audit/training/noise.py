@@ -28,7 +28,7 @@ def judge_draws(facts: Facts, loop: Loop, runs: Sequence[Run], steps: int, alpha
         facts.wrong("noise", "how often a step draws noise depends on its batch")
         return
     fewest = min(map(len, drawn), default=steps)
-    if fewest < steps:
+    if fewest < steps and not loop.skips_empty:
         facts.wrong("noise", f"a run of {steps} steps drew noise for only {fewest}: some step adds none", steps=fewest)
     if not drawn or not drawn[0]:
         return

@@ -284,6 +284,7 @@ def _empty_steps(question: _Question, loop: Loop) -> list[str]:
             return [f"the loop raises on {counted(length, 'record')}, where batches are empty: {run.error}"]
         noisy = len(loop.of_steps(run))
         if noisy < steps:
+            loop.skips_empty = True
             return [f"of {steps} steps on {counted(length, 'record')}, where batches are empty, {noisy} add noise"]
     return []
 
