@@ -88,7 +88,7 @@ True
 
 
 def test_each_name_is_there_once_and_no_others_are() -> None:
-    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 25
+    assert len(subnormal.__all__) == len(set(subnormal.__all__)) == 26
     assert set(subnormal.__all__) <= set(dir(subnormal))
     with pytest.raises(AttributeError, match="'nothing'"):
         subnormal.nothing  # type: ignore[attr-defined]  # noqa: B018
