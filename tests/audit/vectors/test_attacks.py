@@ -15,7 +15,7 @@ from subnormal.attacks.catalogue import on_outcomes
 from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.exponential.zero_rounding import zero_rounding
 from subnormal.audit.__main__ import main
-from subnormal.audit.vectors import attacks as vectors
+from subnormal.audit.vectors import attacks as vectors_attacks
 from subnormal.mechanisms.families import family
 from tests.support.paths import ROOT
 from tests.support.processes import run
@@ -34,7 +34,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(folder: Path, of: Attack[Any, Any, Any]) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((folder / vectors.file_name(of)).read_text())
+    document: dict[str, Any] = json.loads((folder / vectors_attacks.file_name(of)).read_text())
     return document
 
 
@@ -83,8 +83,8 @@ def test_a_vector_holds_its_attack(of: Attack[Any, Any, Any], written: Path) -> 
 def test_identities_differ_and_stay(written: Path) -> None:
     identities = [read(written, of)["id"] for of in on_outcomes()]
     assert len(set(identities)) == len(on_outcomes())
-    assert read(written, zero_rounding())["id"] == vectors.vector(zero_rounding())["id"]
-    assert vectors.vector(zero_rounding(outcomes=101))["id"].split("/")[1] not in "".join(identities)
+    assert read(written, zero_rounding())["id"] == vectors_attacks.vector(zero_rounding())["id"]
+    assert vectors_attacks.vector(zero_rounding(outcomes=101))["id"].split("/")[1] not in "".join(identities)
 
 
 def test_what_a_broken_mechanism_shows_is_its_exact_law(written: Path) -> None:
@@ -107,11 +107,11 @@ def test_a_vector_of_millions_is_a_small_file(written: Path) -> None:
 def test_data_that_no_vector_can_hold_are_refused() -> None:
     what = r"data must be a vector or a matrix of integers or floats, got float64 of shape \(2, 2, 2\)"
     with pytest.raises(ValueError, match=what):
-        vectors.data(np.zeros((2, 2, 2)))
+        vectors_attacks.data(np.zeros((2, 2, 2)))
 
 
 def test_a_matrix_is_the_vector_of_its_rows_with_its_shape() -> None:
-    document = vectors.data(np.array([[3, 3, 4], [4, 5, 5]]))
+    document = vectors_attacks.data(np.array([[3, 3, 4], [4, 5, 5]]))
     assert document == {"type": "int64", "length": 6, "runs": [[2, 3], [2, 4], [2, 5]], "shape": [2, 3]}
 
 
@@ -164,7 +164,7 @@ def test_one_vector_may_be_asked_for_and_others_are_left_alone(tmp_path: Path) -
 
 def test_a_family_that_is_not_ours_has_vectors_too() -> None:
     named = {of.name for of in on_outcomes()}
-    others = [document for document in vectors.tests() if document["attack"] not in named]
-    assert len(others) == len(vectors.QUERIES)
+    others = [document for document in vectors_attacks.tests() if document["attack"] not in named]
+    assert len(others) == len(vectors_attacks.QUERIES)
     for document in others:
         Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(document)))

@@ -70,7 +70,7 @@ def test_files_that_are_missing_or_unknown_are_told(tmp_path: Path, monkeypatch:
     for name in ("stability.txt", "other.json", "stability.md"):
         (tmp_path / name).write_bytes((VECTORS / "stability.txt").read_bytes())
     found = CliRunner().invoke(main, ["vectors", "check", str(tmp_path)])
-    assert found.exit_code == 1
+    assert found.exit_code == 1, found.exception
     assert found.stdout.splitlines() == ["other.json: this version makes no such file", "stability.json: missing"]
 
 
