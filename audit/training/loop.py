@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from types import FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -114,9 +116,9 @@ class Loop:
     def is_noiseless(self, records: Records, seed: int) -> bool:
         """Return whether two steps stay the same where everything random is seeded anew once the second batch is read.
 
-        False where that cannot be tried, and where jax is there, whose keys are made beforehand.
+        False where that cannot be tried, and where the loop may draw in jax, whose keys are made beforehand.
         """
-        if "jax" in sys.modules:
+        if "jax" in sys.modules and _may_use(self._function, "jax"):
             return False
         reads = [self._reads(self.run(records, steps, seed)) for steps in (1, 2)]
         usual, count = self.run(records, 2, seed), itertools.count()
@@ -213,3 +215,18 @@ def leaves_of(value: Any, name: str) -> Iterator[tuple[str, Floats]]:
 
 def _numbers(values: Any) -> bool:
     return bool(values) and all(isinstance(one, int | float) for one in values)
+
+
+def _may_use(function: Any, library: str, depth: int = 3) -> bool:
+    """Return whether a function, or one that it names, has a module or an object of a library within reach."""
+    if not isinstance(function, FunctionType):
+        return True
+    names = {*function.__code__.co_names, *function.__code__.co_freevars}
+    near = inspect.getclosurevars(function)
+    values = [value for name, value in {**near.globals, **near.nonlocals}.items() if name in names]
+    if library in near.unbound | names:
+        return True
+    packages = (one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", None) for one in values)
+    if any(str(package).partition(".")[0] == library for package in packages):
+        return True
+    return depth > 0 and any(_may_use(one, library, depth - 1) for one in values if isinstance(one, FunctionType))

@@ -123,7 +123,7 @@ def test_the_same_seed_gives_the_same_rows_whatever_else_the_report_holds(tmp_pa
         (["run", "--family", "zero-rounding"], "--family: 'zero-rounding' is an attack"),
         (["list", "--family", "exponential-exact"], "--family: 'exponential-exact' is a mechanism"),
         (["list", "--family", "exponentail"], "did you mean 'exponential'?"),
-        (["vectors", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
+        (["vectors", "make", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
         (["compose", "--attack", "exponential-exact"], "--attack: 'exponential-exact' is a mechanism"),
         (["run", "--runs", "-1"], "-1 is not in the range 0<=x<="),
         (["run", "--alpha", "1"], "1.0 is not in the range 1e-12<=x<1"),

@@ -78,5 +78,5 @@ def test_grade_has_the_options_and_the_exit_code_of_the_grading(tmp_path: Path) 
 
 def test_a_wheel_has_the_labs_where_the_command_looks_for_them() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert Path(build["force-include"][labs.HOME]) == Path("subnormal", "audit", labs.PACKAGED.name)
+    assert Path(build["sources"][labs.HOME]) == Path("subnormal", "audit", labs.PACKAGED.name)
     assert labs.PACKAGED.parent.samefile(ROOT / "audit")

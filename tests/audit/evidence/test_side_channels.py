@@ -166,7 +166,7 @@ def test_variants_meet_the_attacks_that_name_them() -> None:
 
 
 def test_what_needs_our_counters_is_refused_elsewhere() -> None:
-    result = CliRunner().invoke(main, ["vectors", "--attack", "early-termination"])
+    result = CliRunner().invoke(main, ["vectors", "make", "--attack", "early-termination"])
     assert (result.exit_code, "early-termination looks at steps, not at outcomes alone" in result.stderr) == (2, True)
 
 

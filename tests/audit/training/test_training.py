@@ -219,6 +219,13 @@ def test_a_compiled_step_of_jax() -> None:
     right(x, 1)
     assert checked(right, x).violated == ()
     assert checked(stepped(again=True), x).violated == ("noise",)
+    assert checked(trainer(**PITFALLS["no noise"][0]), runs=24).violated == ("noise",)  # jax is there, and not used
+
+    def quiet(x: Any, steps: int) -> Any:
+        chosen = [np.flatnonzero(np.random.default_rng().random(len(x)) < RATE) for _ in range(steps)]
+        return sum(jax.numpy.asarray(x[at]).sum(axis=0) for at in chosen)
+
+    assert checked(quiet, x).stage("noise").verdict is Verdict.UNRESOLVED
 
 
 def test_a_result_is_the_same_again_and_can_be_read() -> None:
