@@ -423,6 +423,7 @@ def _decide(
     """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one."""
     if path.ended:
         raise StoppedError  # a random number of another call
+    path.go_on()  # a loop of comparisons may have no end
     low, high = corners(path, signs)
     first, last = bool(test(low)), bool(test(high))
     if len(signs) == 1:

@@ -87,10 +87,16 @@ def _random(uniform: Uniform) -> Any:
     return uniform()
 
 
+class EndlessError(Exception):
+    """numpy would search for ever: the sum of the probabilities ends below the uniform."""
+
+
 def _searched(uniform: Uniform, p: float) -> Any:
     u, count, total, probability = uniform(), 1, p, p
     while u > total:
         probability *= 1.0 - p
+        if total + probability == total:
+            raise EndlessError
         total += probability
         count += 1
     return count
@@ -175,7 +181,7 @@ class Draws:
     """Numbers of numpy's generators, lazy or plain, from one source.
 
     uniform, quantile, below: of the source: a uniform of 53 bits, a quantile of a uniform, and an integer below a size.
-    refuse: ends the path.
+    refuse: says that the function is not followed. stop: ends the path, with an outcome that stays unknown.
     """
 
     def __init__(
@@ -184,8 +190,9 @@ class Draws:
         quantile: Callable[[Callable[[Any], Any]], Any],
         below: Callable[[int], Any],
         refuse: Callable[[str], Any],
+        stop: Callable[[], Any],
     ) -> None:
-        self.uniform, self.quantile, self.below, self.refuse = uniform, quantile, below, refuse
+        self.uniform, self.quantile, self.below, self.refuse, self.stop = uniform, quantile, below, refuse, stop
         kinds: tuple[Callable[..., Any], ...] = (np.random.Generator, np.random.RandomState)
         self.others = {kind: kind(np.random.MT19937(0)) for kind in kinds}
 
@@ -216,7 +223,10 @@ class Draws:
         if model is None:
             return self.refuse(f"{what} is not known")
         source = self.quantile if model is ZIGGURATS.get(name) else self.uniform
-        return self._of_shape(like, parameters, functools.partial(model.one, source))
+        try:
+            return self._of_shape(like, parameters, functools.partial(model.one, source))
+        except EndlessError:
+            return self.stop()
 
     def _of_shape(self, like: Any, parameters: Sequence[Any], one: Callable[..., Any]) -> Any:
         """Return a number for each set of parameters, in the type and the shape of a result."""

@@ -84,7 +84,7 @@ class Path:
 
     def draw(self, size: int) -> int:
         """Return the number of a new uniform on 0 … size − 1."""
-        self._go_on()
+        self.go_on()
         at = len(self.sizes)
         self.sizes.append(size)
         if at == len(self.boxes):
@@ -122,7 +122,7 @@ class Path:
 
     def ask(self, question: Constraint, opposite: Constraint) -> bool:
         """Return the answer of this path to a question of several uniforms, which the boxes do not decide."""
-        self._go_on()
+        self.go_on()
         number, self.asked = self.asked, self.asked + 1
         implied = self._implied(question, opposite)
         if implied is not None:
@@ -139,7 +139,7 @@ class Path:
     def choose(self, options: Mapping[int, list[Constraint]]) -> int:
         """Return one of several options, which exclude each other, with the constraints of this one; other paths take
         the others."""
-        self._go_on()
+        self.go_on()
         number, self.asked = self.asked, self.asked + 1
         if number not in self.answers:
             first, *others = options
@@ -159,7 +159,7 @@ class Path:
 
         Where the path was to take the other answer, no numbers lead here.
         """
-        self._go_on()
+        self.go_on()
         number, self.asked = self.asked, self.asked + 1
         if self.answers.get(number, answer) != answer:
             self.impossible = True
@@ -188,7 +188,8 @@ class Path:
             self.waits = weight >= LEAST
             self.stop()
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
+        """End the path where its time is over, or where it was refused, or where another thread has come in."""
         if threading.get_ident() != self.thread:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:

@@ -152,7 +152,9 @@ def _stand_ins(source: Source) -> StandIns:
         (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and x.point())),
     ]
     pairs += [(original, of_lazies(original)) for original in (np.array, np.asarray)]
-    draws = Draws(source.random, source.near, source.below, lambda why: source.path.refuse(why))
+    draws = Draws(
+        source.random, source.near, source.below, lambda why: source.path.refuse(why), lambda: source.path.stop()
+    )
 
     def drawn(primitive: Primitive, original: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         kind = np.random.Generator if primitive.holder.endswith(":Generator") else np.random.RandomState

@@ -305,6 +305,19 @@ def test_first_bounds_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None
         assert low <= wide_high
 
 
+def test_a_loop_without_end_and_without_draws_ends_with_the_time() -> None:
+    def searched(data: object) -> int:
+        u, total, count = random.random(), 0.5, 1
+        while u > total:
+            total += 0.5**count / 4  # up to 3/4
+            count += 1
+        return count
+
+    found = law(searched, None, seconds=1.0)
+    assert Fraction(1, 4) <= found.rest <= Fraction(1, 2)
+    assert found.probability(1)[0] == Fraction(2**52 + 1, 2**53)
+
+
 def test_seconds_must_be_positive() -> None:
     with pytest.raises(ValueError, match="seconds must be positive"):
         law(lambda data: 1, None, seconds=0)

@@ -47,7 +47,7 @@ def test_equal_uniforms_lead_to_the_numbers_of_numpy(name: str, kind: Any) -> No
     assert set(ARGUMENTS) == set(MODELS)
     for arguments in ARGUMENTS[name] if kind in MODELS[name].kinds and hasattr(kind, name) else ():
         one, other = (kind(np.random.MT19937(5)) for _ in range(2))
-        draws = Draws(getattr(other, "random_sample", other.random), len, len, _refused)  # type: ignore[arg-type]
+        draws = Draws(getattr(other, "random_sample", other.random), len, len, _refused, len)  # type: ignore[arg-type]
         if kind not in MODELS[name].kinds and not (name == "geometric" and arguments[0] > 1 / 3):
             with pytest.raises(NotFollowedError):
                 draws.drawn(kind, name, arguments, {})
@@ -250,6 +250,14 @@ def test_a_model_that_numpy_does_not_draw_by_is_not_used() -> None:
 def test_bad_arguments_are_the_error_of_numpy() -> None:
     found = law(lambda data: RNG.laplace(scale=-1.0) < 0, None)
     assert "scale < 0" in str(found.law.atoms[0])
+
+
+def test_a_search_that_never_ends_stays_unknown() -> None:
+    """numpy adds up probabilities of which the sum ends below some uniforms."""
+    found = law(lambda data: RNG.geometric(0.38) > 0, None, seconds=60.0)
+    assert found.probability(True)[0] == 1 - found.rest
+    assert 0 < found.rest <= Fraction(1, 2**50)
+    assert found.seconds < 30
 
 
 def test_random_and_numpy_are_followed_together() -> None:
