@@ -89,7 +89,7 @@ def replaced(function: Any) -> Iterator[Source]:
     Raises NotFollowedError at the end, where another generator has moved.
     """
     source = Source()
-    before = _states()
+    before = [(one, state(one)) for one in alive()]
     with ExitStack() as stack:
         enter = stack.enter_context
         for kind in (random.Random, random.SystemRandom):
@@ -114,8 +114,7 @@ def replaced(function: Any) -> Iterator[Source]:
                 cell.cell_contents = other
         enter(_watched(source))
         yield source
-    after = _states()
-    if any(after.get(one, known) != known for one, known in before.items()):
+    if any(state(one) != known for one, known in before):
         raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of scipy")
 
 
@@ -291,8 +290,3 @@ def _contents(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:  # empty
         return None
-
-
-def _states() -> dict[int, object]:
-    """Return the states of all generators that are alive, by their identity."""
-    return {id(one): state(one) for one in alive()}

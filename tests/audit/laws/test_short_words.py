@@ -117,7 +117,7 @@ def followed(program: list[Any]) -> FollowedLaw:
         patch.object(lazy, "as_float", lambda number: number / SIZE),
         patch.object(sources, "UNIFORM", SIZE),
         patch.object(sources, "as_float", lambda number: number / SIZE),
-        patch.object(sources, "_states", dict),  # they are the same, and take time to read
+        patch.object(sources, "alive", list),  # they are the same, and take time to read
         patch.dict(lazy._changes, clear=True),
         patch.dict(points._tables, clear=True),
     ):
