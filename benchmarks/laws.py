@@ -31,7 +31,7 @@ QUERIES = 12  # of a sparse vector
 LAPLACE, DIFFERENCE, NUMPY = "textbook Laplace", "difference of exponentials", "numpy.random.laplace"
 HEADER = """# What laws prove of unmodified code
 
-Written by `python -m benchmarks.laws`. Each row has {seconds:g} s at most. A claim ε is tried as
+Written by `python -m benchmarks.laws`. Each row is followed for {seconds:g} s. A claim ε is tried as
 (ε + {slack:g}, {slack:g}). *True* is what the literature says of the claim. A loss is a lower bound; δ is an
 upper bound, at the claimed ε. {right} of {rows} rows are decided as the literature says; none is decided otherwise.
 

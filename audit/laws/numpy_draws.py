@@ -2,8 +2,9 @@
 
 A model is that of numpy's C code. It is compared with numpy on its first use in a process: equal uniforms must lead to
 equal numbers, bit for bit. Normals and exponentials of `numpy.random.Generator` come from ziggurats. They have words of
-52 bits and tables in float64, so that the share of any interval is that of the real distribution up to some 2^−50. They
-are quantiles of uniforms here, with `path.NEAR`, 2^−40, counted for each of them against all that is proved.
+52 bits and tables in float64, so that the share of any interval should be that of the real distribution up to some
+2^−50. This is an estimate, tried by draws and not proved. They are quantiles of uniforms here, with `path.NEAR`, 2^−40,
+counted for each of them against all that is said.
 """
 
 from __future__ import annotations
