@@ -305,19 +305,6 @@ def test_first_bounds_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None
         assert low <= wide_high
 
 
-def test_a_generator_that_is_gone_is_not_taken_for_a_new_one() -> None:
-    """A new one may lie where it lay."""
-    held, made = [np.random.PCG64(1)], list[Any]()
-
-    def function(data: object) -> bool:
-        if held:
-            held.clear()
-            made.extend(np.random.PCG64(seed) for seed in range(2, 60))
-        return random.random() < 0.5
-
-    assert law(function, None).probability(True) == (Fraction(1, 2),) * 2
-
-
 def test_a_loop_without_end_and_without_draws_ends_with_the_time() -> None:
     def searched(data: object) -> int:
         u, total, count = random.random(), 0.5, 1
