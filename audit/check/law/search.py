@@ -1,8 +1,8 @@
 """The search by laws: pairs on which the function's own code is followed (`audit.laws`), and proved to break its claim.
 
-The laws are exact, if the words of Python's generators are uniform and independent. What confirms this:
+The laws are exact, if the words of the generators are uniform and independent. What confirms this:
 
-- *Sources.* One call of each input draws from `random` or `secrets`, and from nothing else that is known.
+- *Sources.* One call of each input draws from `random`, `secrets` or `numpy.random`, and nothing else that is known.
 - *Plain numbers.* Each of the first paths of the laws is repeated with plain numbers (`laws.followed`).
 - *Frequency.* `RUNS` ordinary runs of each input must agree with the laws: the shares of the event and of each outcome
   lie within the bounds of the laws, or no further off than luck is, at a confidence of 1 − `DROPPED`. This drops
@@ -43,7 +43,7 @@ PAIR = 1 / 4  # of the time of the search, for one pair
 LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
 DROPPED = 1e-6  # the probability that evidence is dropped although it is right
-KNOWN = ("random", "secrets")  # laws of numpy are not used here yet: some take longer than they are given
+KNOWN = ("random", "secrets", "numpy.random")
 SAYS_NOTHING = (NotFollowedError, ValueError)  # the code is not followed, or both inputs are refused in all paths
 
 
@@ -55,7 +55,7 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     function, seconds = check.function, SHARE * check.seconds
     if function.clock.counts or function.batch or function.fresh or function.grid is not None:
         return None  # a law takes time, and where work is counted no time may decide
-    if function.is_too_slow(2 * RUNS) or not _is_drawn_in_python(function, first[0]):
+    if function.is_too_slow(2 * RUNS) or not _is_drawn_from_known(function, first[0]):
         return None
 
     def score(pair: Pair) -> float:
@@ -80,7 +80,7 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     return None
 
 
-def _is_drawn_in_python(function: Function, data: Any) -> bool:
+def _is_drawn_from_known(function: Function, data: Any) -> bool:
     """Return whether a run draws from the known sources, and from nothing else that is known."""
     primitives, no_other = drawn_from(function.function, partial(function.outcome, data))
     return bool(primitives) and no_other and all(one.holder.partition(":")[0] in KNOWN for one in primitives)
@@ -117,7 +117,7 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
     function = check.function
     shares = found.evidence.event_in, found.evidence.event_out
     for data, bounds in zip(pair, shares, strict=True):
-        if not _is_drawn_in_python(function, data):
+        if not _is_drawn_from_known(function, data):
             return False
         outcomes = function.outcomes(data, RUNS)
         if found.event is None or bounds is None or not agrees(int(found.event(outcomes).sum()), bounds, DROPPED / 4):

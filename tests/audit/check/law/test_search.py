@@ -7,6 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from subnormal import Claim, Verdict, check, law, within
 from subnormal.audit.check import document, words
@@ -62,13 +63,21 @@ def test_laws_that_runs_contradict_are_dropped() -> None:
     assert found.stage != "law"
 
 
-def test_a_function_that_also_draws_from_numpy_is_judged_by_runs() -> None:
+def test_a_function_that_also_draws_from_elsewhere_is_judged_by_runs() -> None:
     def mixed(answer: int) -> int:
-        return respond(answer) if np.random.random() < 2 else 0
+        return respond(answer) if norm.rvs() < 99 else 0
 
     found = check(mixed, pairs=[(0, 1)], claim=Claim(1.0), seconds=10.0)
     assert found.stage != "law"
     assert found.verdict is Verdict.VIOLATED
+
+
+def test_numpy_is_followed() -> None:
+    def rare_in_numpy(answer: int) -> int:
+        return 2 if np.random.random() < 1e-7 * answer else 0
+
+    found = check(rare_in_numpy, pairs=[(0, 1)], claim=Claim(1.0), seconds=10.0)
+    assert (found.stage, found.verdict) == ("law", Verdict.VIOLATED)
 
 
 def test_where_work_is_counted_no_law_is_followed() -> None:
