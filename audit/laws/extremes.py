@@ -70,4 +70,5 @@ def _beats(one: Any, other: Any, *, strict: bool, largest: bool) -> Constraint:
     compare = operator.lt if strict else operator.le
     f, g = lower.at, upper.at
     rising = {at: sign < 0 for at, sign in lower.signs.items()} | {at: sign > 0 for at, sign in upper.signs.items()}
-    return Constraint(rising, lambda numbers: compare(f(numbers), g(numbers)), (lower.name, upper.name, strict))
+    order = lower.name, upper.name, strict
+    return Constraint(rising, lambda numbers: compare(f(numbers), g(numbers)), order, None, (lower, upper))

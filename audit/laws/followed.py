@@ -182,11 +182,13 @@ def follow(
             path.deadline, paths = started + seconds, paths + 1
             outcome = _run(source, path, function, data, floats=floats)
             if path.waits:
-                path.pending.append((path.boxes, path.answers))
+                path.pending.append((path.boxes, path.answers, path.halvings))
             least = path.least * (STEP if path.waits else 1.0)
-            for boxes, answers in path.pending:
-                weight = weight_of(boxes, path.sizes, len(answers))
-                heapq.heappush(queue, (-weight, next(tie), Path(boxes, answers, least=least), path.sizes))
+            for boxes, answers, halvings in path.pending:
+                weight = weight_of(boxes, path.sizes, halvings)
+                heapq.heappush(
+                    queue, (-weight, next(tie), Path(boxes, answers, expected=halvings, least=least), path.sizes)
+                )
             slack = max(slack, float(path.slack))
             if path.stopped:
                 lost += [] if path.impossible or path.waits else [weight_of(path.boxes, path.sizes, 0)]

@@ -6,6 +6,9 @@ surely holds and strips where it may hold: two ranges, because the constraint is
 differences of prefix sums. The bounds lie O(1/m) apart. Where constraints form a circle, or relate more uniforms, boxes
 are halved until the constraints are decided in them, or there are too many.
 
+A number that is made of several uniforms, such as a difference of two exponentials, takes the place of one of them
+where its uniforms occur in no other way (`sums`).
+
 Prefix sums are integers, over 2^44. Products are floats, and each is moved by `ROUNDED`, which is more than the
 roundings that made it: all bounds are certified.
 """
@@ -13,6 +16,7 @@ roundings that made it: all bounds are certified.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -20,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.laws.path import Box, Constraint, follows
-from subnormal.audit.laws.points import Points, Strips
+from subnormal.audit.laws.points import ROUNDED, Points, Strips
+from subnormal.audit.laws.sums import Table, table
 
-BITS = 44  # of the probability of a strip: 2^17 strips of them are added in 62 bits
-ROUNDED = 2.0**-49  # the roundings of a product of three factors are below 2^−50 of it
 BOXES = 1 << 13  # that are halved at most
 CHANGES = 128  # of constraints along strips, that are kept; a new one makes the oldest go
 LARGEST = 1 << 62  # numbers of a uniform that fit numpy's integers
@@ -33,6 +36,7 @@ Integers = NDArray[np.int64]
 Bounds = tuple[Fraction, Fraction]
 
 
+@np.errstate(all="ignore")
 def bounds(boxes: list[Box], constraints: list[Constraint], strips: int) -> Bounds:
     """Return bounds on the probability that the constraints hold, for uniforms on the boxes."""
     low = high = Fraction(1)
@@ -40,10 +44,9 @@ def bounds(boxes: list[Box], constraints: list[Constraint], strips: int) -> Boun
         uniforms = {at for one in part for at in one.rising}
         if any(boxes[at][1] > LARGEST for at in uniforms):
             found = Fraction(0), Fraction(1)
-        elif _is_tree(part, uniforms):
-            found = _Tree(boxes, part, strips).bounds()
         else:
-            found = _by_boxes(boxes, part, sorted(uniforms))
+            nodes = _nodes(boxes, part, strips)
+            found = _by_boxes(boxes, part, sorted(uniforms)) if nodes is None else _Tree(nodes, part).bounds()
         low, high = low * found[0], high * found[1]
     return low, high
 
@@ -73,72 +76,129 @@ def _parts(constraints: list[Constraint]) -> list[list[Constraint]]:
     return [part for _, part in parts]
 
 
-def _is_tree(part: list[Constraint], uniforms: set[int]) -> bool:
-    pairs = {frozenset(one.rising) for one in part}
-    return all(len(pair) == 2 for pair in pairs) and len(pairs) == len(uniforms) - 1
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Strips of a number that is made of several uniforms. key: equal for equal strips of equal numbers."""
+
+    key: Hashable
+    table: Table = field(compare=False)
+
+    @property
+    def count(self) -> int:
+        """How many strips there are."""
+        return len(self.table.near)
+
+    def ends(self) -> NDArray[Any]:
+        """Return the least value of each strip and then the largest one of each, shape (2 · count,)."""
+        return np.concatenate([self.table.near, self.table.far])
+
+    def total(self, weights: Floats, first: Integers, end: Integers, *, least: bool) -> Floats:
+        """Return a bound on the sum of weight · probability over the strips [first, end), for each of many ranges."""
+        return self.table.total(weights, first, end, least=least)
+
+
+Node = tuple[int, ...]  # the uniforms of a number
+
+
+def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, Strips | Sum] | None:
+    """Return the numbers that the constraints of a part relate, with their strips; None where they form no tree."""
+    numbers: dict[Node, Any] = {tuple(side.signs): side.base()[0] for one in part for side in one.sides}
+    for one in part:
+        for side in one.sides:
+            if side.base()[0].name != numbers[tuple(side.signs)].name and len(side.signs) > 1:
+                return None
+    pairs = {frozenset(tuple(side.signs) for side in one.sides) for one in part}
+    is_tree = sum(len(pair) == 2 for pair in pairs) == len(numbers) - 1
+    if not is_tree or sum(map(len, numbers)) > len({at for node in numbers for at in node}):
+        return None
+    found: dict[Node, Strips | Sum] = {}
+    for node, number in numbers.items():
+        if len(node) == 1:
+            low, high = boxes[node[0]]
+            found[node] = Strips(low, high, min(strips, high - low))
+            continue
+        own = [boxes[at] for at in node]
+        cuts = tuple(sorted({one.cut for one in part if one.cut is not None and tuple(one.sides[0].signs) == node}))
+        count, finer = (strips, 1) if len(numbers) > 1 else (1, strips)
+        made = table(number, own, count, cuts, finer)
+        if made is None:
+            return None
+        found[node] = Sum((number.key, tuple(own), count, cuts), made)
+    return found
 
 
 class _Tree:
-    """Constraints of pairs of uniforms that form a tree."""
+    """Constraints of pairs of numbers that form a tree, and of single ones."""
 
-    def __init__(self, boxes: list[Box], part: list[Constraint], strips: int) -> None:
-        self.between: dict[tuple[int, int], list[Constraint]] = {}
+    def __init__(self, nodes: dict[Node, Strips | Sum], part: list[Constraint]) -> None:
+        self.strips = nodes
+        self.between: dict[tuple[Node, Node], list[Constraint]] = {}
+        self.alone: dict[Node, list[Constraint]] = {}
         for one in part:
-            first, second = one.rising
-            self.between.setdefault((min(first, second), max(first, second)), []).append(one)
-        uniforms = {at for pair in self.between for at in pair}
-        self.strips = {at: Strips(*boxes[at], min(strips, boxes[at][1] - boxes[at][0])) for at in uniforms}
-        degree = {at: sum(at in pair for pair in self.between) for at in uniforms}
-        self.root = max(uniforms, key=lambda at: (degree[at], -at))
+            ends = sorted({tuple(side.signs) for side in one.sides})
+            if len(ends) == 1:
+                self.alone.setdefault(ends[0], []).append(one)
+            else:
+                self.between.setdefault((ends[0], ends[1]), []).append(one)
+        degree = {node: sum(node in pair for pair in self.between) for node in nodes}
+        self.root = max(nodes, key=lambda node: (degree[node], [-at for at in node]))
 
     def bounds(self) -> Bounds:
-        least, most, root = *self._message(self.root, None), self.strips[self.root]
-        (narrow, wide), size = root.widths, root.high - root.low
-        low, high = int(_scaled_down(least).sum()) * narrow, int(_scaled_up(most).sum()) * wide
-        return Fraction(low, size << BITS), min(Fraction(1), Fraction(high, size << BITS))
+        root, every = self.strips[self.root], (np.array([0]), np.array([self.strips[self.root].count]))
+        low, high = (
+            float(root.total(weights, *every, least=least)[0])
+            for weights, least in zip(self._message(self.root, None), (True, False), strict=True)
+        )
+        return Fraction(low), min(Fraction(1), Fraction(high))
 
-    def _message(self, at: int, parent: int | None) -> tuple[Floats, Floats]:
-        """Return bounds on the probability that the constraints beyond a uniform hold, for each of its strips."""
-        count = self.strips[at].count
-        low, high = np.ones(count), np.ones(count)
+    def _message(self, at: Node, parent: Node | None) -> tuple[Floats, Floats]:
+        """Return bounds on the probability that the constraints beyond a number hold, for each of its strips."""
+        low, high = self._alone(at, worst=True), self._alone(at, worst=False)
         for pair in self.between:
             child = pair[1] if pair[0] == at else pair[0] if pair[1] == at else None
             if child is None or child == parent:
                 continue
-            strips = self.strips[child]
-            size = strips.high - strips.low
-            narrow, wide = strips.widths
             least, most = self._message(child, at)
             sure, possible = (self._ranges(at, child, self.between[pair], worst=worst) for worst in (True, False))
-            low *= _in_ranges(_scaled_down(least), *sure) * (narrow / size / 2.0**BITS) * (1 - ROUNDED)
-            high *= _in_ranges(_scaled_up(most), *possible) * (wide / size / 2.0**BITS) * (1 + ROUNDED)
+            low *= self.strips[child].total(least, *sure, least=True) * (1 - ROUNDED)
+            high *= self.strips[child].total(most, *possible, least=False) * (1 + ROUNDED)
         return low, np.minimum(high, 1.0)
 
+    def _alone(self, at: Node, *, worst: bool) -> Floats:
+        """Return for each strip of a number 1 where its own constraints hold, at the worst end or at the best one."""
+        count = self.strips[at].count
+        held = np.ones(count, dtype=np.bool_)
+        for one in self.alone.get(at, ()):
+            holds = np.asarray(one.test(Points(self.strips, None)), dtype=np.bool_)
+            held &= holds[:count] & holds[count:] if worst else holds[:count] | holds[count:]
+        return held.astype(np.float64)
+
     def _ranges(
-        self, at: int, child: int, constraints: Iterable[Constraint], *, worst: bool
+        self, at: Node, child: Node, constraints: Iterable[Constraint], *, worst: bool
     ) -> tuple[Integers, Integers]:
-        """Return the strips [first, end) of the child that keep the constraints with each strip of a uniform: surely,
+        """Return the strips [first, end) of the child that keep the constraints with each strip of a number: surely,
         at the worst ends of both, or possibly, at the best ones."""
         count, others = self.strips[at].count, self.strips[child].count
         first, end = np.zeros(count, dtype=np.int64), np.full(count, others, dtype=np.int64)
         for one in constraints:
-            at_low, child_low = one.rising[at] == worst, one.rising[child] == worst
+            mine_rises, child_rises = (_rises(one, node) for node in (at, child))
+            at_low, child_low = mine_rises == worst, child_rises == worst
             key = _same(one, at, self.strips[at], self.strips[child], at_low, child_low)
             change: Any = _changes.get(key)
             if change is None:
                 mine = np.arange(count) + (0 if at_low else count)
-                change = self._change(one, at, mine, child, 0 if child_low else others)
+                change = self._change(one, at, mine, child, child_rises, 0 if child_low else others)
                 if key is not None:
                     _keep(key, change)
-            if one.rising[child]:
+            if child_rises:
                 np.maximum(first, change, out=first)
             else:
                 np.minimum(end, change, out=end)
         return first, end
 
-    def _change(self, one: Constraint, at: int, mine: Integers, child: int, offset: int) -> Integers:
+    def _change(self, one: Constraint, at: Node, mine: Integers, child: Node, rises: bool, offset: int) -> Integers:
         """Return the first strip of the child where the constraint changes, by bisection for all strips at once."""
-        others, rises = self.strips[child].count, one.rising[child]
+        others = self.strips[child].count
         left, right = np.zeros(len(mine), dtype=np.int64), np.full(len(mine), others, dtype=np.int64)
         strips = {at: self.strips[at], child: self.strips[child]}
         for _ in range(others.bit_length()):
@@ -150,39 +210,32 @@ class _Tree:
         return left
 
 
+def _rises(one: Constraint, node: Node) -> bool:
+    """Return whether a constraint rises with a number, whose strips are in the order of its values, or of a uniform."""
+    rises = bool(one.rising[node[0]])
+    if len(node) == 1:
+        return rises
+    side = next(side for side in one.sides if tuple(side.signs) == node)
+    return bool(rises == (side.base()[0].signs[node[0]] > 0))
+
+
 _changes: dict[Hashable, NDArray[np.int32]] = {}
 
 
-def _same(one: Constraint, at: int, *others: Hashable) -> Hashable:
+def _same(one: Constraint, at: Node, *others: Hashable) -> Hashable:
     """Return a key that is equal for constraints which change at the same places of two uniforms with equal strips, as
     a < b and b ≤ a do; None where a constraint does not tell."""
     order: Any = one.order
     if order is None:
         return one.name and (one.name, at, others)
-    (left, left_key), (right, right_key) = order[:2] if order[2] else order[1::-1]
-    return (left == (at,), left_key, right_key, others) if len(left) == len(right) == 1 else None
+    (left, left_key), (_, right_key) = order[:2] if order[2] else order[1::-1]
+    return left == at, left_key, right_key, others
 
 
 def _keep(key: Hashable, change: Integers) -> None:
     if len(_changes) >= CHANGES:
         _changes.pop(next(iter(_changes)))
     _changes[key] = change.astype(np.int32)
-
-
-def _scaled_down(values: Floats) -> Integers:
-    scaled: Integers = np.floor(values * 2.0**BITS).astype(np.int64)
-    return scaled
-
-
-def _scaled_up(values: Floats) -> Integers:
-    scaled: Integers = np.ceil(values * 2.0**BITS).astype(np.int64)
-    return scaled
-
-
-def _in_ranges(values: Integers, first: Integers, end: Integers) -> Floats:
-    sums = np.concatenate([[0], np.cumsum(values)])
-    inside: Floats = np.where(end > first, sums[np.maximum(end, first)] - sums[first], 0).astype(np.float64)
-    return inside
 
 
 def _by_boxes(boxes: list[Box], part: list[Constraint], uniforms: list[int]) -> Bounds:

@@ -8,6 +8,7 @@ Whatever needs the number itself, such as float(x), ends the path, and the funct
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 import operator
@@ -18,10 +19,11 @@ import numpy as np
 
 from subnormal.audit.laws.path import Constraint, Path, StoppedError
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
+from subnormal.audit.laws.sums import Table, table
 
-EXACT = 1 << 53  # integers up to here are floats
 VALUES = 1 << 16  # of an integer, that are told apart at most
 CHANGES = 1 << 14  # of tests, that are remembered
+COARSE = 64  # strips of a sum, which tell what is likely
 TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
 
 Value = Callable[[Any], Any]
@@ -30,16 +32,23 @@ Value = Callable[[Any], Any]
 class Lazy:
     """f(numbers drawn), monotone in each uniform: signs[i] is 1 where it rises in uniform i, and −1 where it falls.
 
-    key: equal for equal functions of equal uniforms; that of a function of one uniform does not tell which one.
-    inner: (g, x) where this is g(x) for another lazy number x alone.
+    key: equal for equal functions, and does not tell of which uniforms. inner: (g, x) where this is g(x) for another
+    lazy number x alone. parts: (operation, x, sign, y, sign) where this is an operation on two numbers of different
+    uniforms, which rises with each for the sign 1, and falls for −1.
     """
 
-    __slots__ = ("f", "inner", "key", "path", "signs")
+    __slots__ = ("f", "inner", "key", "parts", "path", "signs")
 
     def __init__(
-        self, path: Path, signs: Mapping[int, int], f: Value, key: Hashable, inner: tuple[Value, Lazy] | None = None
+        self,
+        path: Path,
+        signs: Mapping[int, int],
+        f: Value,
+        key: Hashable,
+        inner: tuple[Value, Lazy] | None = None,
+        parts: tuple[Callable[[Any, Any], Any], Lazy, int, Lazy, int] | None = None,
     ) -> None:
-        self.path, self.signs, self.f, self.key, self.inner = path, signs, f, key, inner
+        self.path, self.signs, self.f, self.key, self.inner, self.parts = path, signs, f, key, inner, parts
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -47,9 +56,17 @@ class Lazy:
 
     def at(self, numbers: Any) -> Any:
         """Return the value for numbers drawn, or the values for points."""
-        if isinstance(numbers, Points) and len(self.signs) == 1:
+        if isinstance(numbers, Points) and tuple(self.signs) in numbers.strips:
             return numbers.values(self)
         return self.f(numbers)
+
+    def base(self) -> tuple[Lazy, Value]:
+        """Return (x, g) where this is g(x), and x no function of another lazy number alone."""
+        steps, x = list[Value](), self
+        while x.inner is not None:
+            step, x = x.inner
+            steps.append(step)
+        return x, lambda value: functools.reduce(lambda made, step: step(made), reversed(steps), value)
 
     @property
     def name(self) -> Hashable:
@@ -57,8 +74,14 @@ class Lazy:
         return (tuple(self.signs), self.key)
 
     def ends(self) -> tuple[Any, Any]:
-        """Return the least and the largest value on the boxes of the path."""
+        """Return the least and the largest value on the boxes of the path, as far as its answers tell."""
         low, high = corners(self.path, self.signs)
+        if len(self.signs) > 1 and self.path.ranges:
+            x, g = self.base()
+            if x.name in self.path.ranges:
+                at = next(iter(self.signs))
+                first, last = map(g, self.path.ranges[x.name])
+                return (first, last) if self.signs[at] == x.signs[at] else (last, first)
         return self.f(low), self.f(high)
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
@@ -67,14 +90,16 @@ class Lazy:
         if not is_lazy(other):
             constant = self._constant(other)
             signs = {at: one * sign for at, one in self.signs.items()}
-            key: Hashable = (operation, self.key if len(signs) == 1 else self.name, type(constant), repr(constant))
+            key: Hashable = (operation, self.key, type(constant), repr(constant))
             inner = (lambda value: operation(value, constant)), self
             made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
             return made if constant is other else made.of_type(np.float64)
         g = other.at
         signs = self._joined(other, sign, other_sign)
-        key = (operation, self.key, other.key) if len(signs) == 1 else (operation, self.name, other.name)
-        return Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key)
+        parts = None if self.signs.keys() & other.signs.keys() else (operation, self, sign, other, other_sign)
+        is_told = parts is not None or len(signs) == 1  # by the uniforms in their order, which ones are whose
+        key = (operation, self.key, other.key) if is_told else (operation, self.name, other.name)
+        return Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, None, parts)
 
     def _joined(self, other: Lazy, sign: int, other_sign: int) -> dict[int, int]:
         signs = {at: one * sign for at, one in self.signs.items()}
@@ -227,30 +252,38 @@ class Lazy:
     def _is_less(self, other: Any, compare: Callable[[Any, Any], Any], *, strict: bool) -> bool:
         if not is_lazy(other):
             constant = self._constant(other)
-            if len(self.signs) > 1 and isinstance(constant, int) and abs(constant) > EXACT:
-                self.path.refuse("a comparison of several random numbers with an integer that is no float")
             return self.decide(lambda value: compare(value, constant), (compare, constant))
         f, g, names = self.at, other.at, (self.name, other.name)
         if names[0] == names[1]:
             return not strict
         signs = self._joined(other, 1, -1)
         order = (names[0], names[1], strict), (names[1], names[0], not strict)
-        return _decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), order)
+        return _decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), (self, other), order)
 
     def decide(self, test: Callable[[Any], Any], name: Hashable = None) -> bool:
         """Return the answer to a test of the value that changes once, at most, as the value rises.
 
         name: tells the test from others, so that where it changes is computed once for all paths.
         """
-        f = self.at
         if len(self.signs) > 1:
-            low, high = self.ends()
-            if isinstance(low, float) and bool(test(low)) != bool(test(high)):
-                cut, first = first_float(low, high, test), bool(test(low))
-                below = _decide(self.path, self.signs, lambda numbers: f(numbers) < cut, None, (self.name, cut))
-                return first if below else not first
-            return _decide(self.path, self.signs, lambda numbers: elementwise(test)(f(numbers)), None)
-        return _decide(self.path, self.signs, lambda numbers: test(f(numbers)), None, name and (name, self.key))
+            return self._decide_of_many(test)
+        f = self.at
+        return _decide(
+            self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, name and (name, self.key)
+        )
+
+    def _decide_of_many(self, test: Callable[[Any], Any]) -> bool:
+        """Return the answer to a test, which is asked as x < cut where this number is g(x)."""
+        x, g = self.base()
+        low, high = x.ends()
+        first = bool(test(g(low)))
+        if first == bool(test(g(high))):
+            return self.path.decided(first)
+        if isinstance(low, float):
+            cut: Any = first_float(low, high, lambda value: test(g(value)))
+        else:
+            cut = low + bisect.bisect_left(range(low, high), True, key=lambda value: bool(test(g(value))) != first)
+        return _is_below(x, low, high, cut) == first
 
     def sign(self) -> int:
         """Return 1 or −1, where 0 has either."""
@@ -272,24 +305,25 @@ class Lazy:
             rounded = rounding(value)
             return rounded, math.copysign(1.0, rounded) if isinstance(rounded, float) else 1.0
 
-        low, high = sorted(map(step, self.ends()))
         while True:
-            if len(self.signs) == 1:
-                low, high = sorted(map(step, self.ends()))
+            low, high = sorted(map(step, self.ends()))
             if low == high:
                 return low[0]
-            middle = self._middle(step) if len(self.signs) == 1 else (_between(self.path, low[0], high[0]), 1.0)
-            if middle > low and self.decide(_below(step, middle)):
-                high = (middle[0] - 1, 1.0) if len(self.signs) > 1 else high
-            elif middle < high and self.decide(_above(step, middle)):
-                low = (middle[0] + 1, 1.0) if len(self.signs) > 1 else low
-            else:
+            middle = self._middle(step)
+            below = middle > low and self.decide(_below(step, middle))
+            if not below and not (middle < high and self.decide(_above(step, middle))):
                 return middle[0]
 
-    def _middle(self, rounding: Callable[[Any], Any]) -> Any:
-        (at,) = self.signs
-        low, high = self.path.boxes[at]
-        return rounding(self.f({at: (low + high) // 2}))
+    def _middle(self, step: Callable[[Any], Any]) -> Any:
+        """Return a step near the middle of those that are left."""
+        if len(self.signs) == 1:
+            (at,) = self.signs
+            return step(self.f({at: sum(self.path.boxes[at]) // 2}))
+        x, g = self.base()
+        least, most = x.ends()
+        known = _coarse(x)
+        middle = (least + most) / 2 if known is None else known.middle(least, most)
+        return step(g(min(max(type(least)(middle), least), most)))
 
     def __round__(self, digits: int | None = None) -> Any:
         return self.step(lambda value: round(value) if digits is None else round(value, digits))
@@ -413,17 +447,22 @@ def raises(function: Callable[[Any], Any], value: Any) -> bool:
 def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashable) -> Lazy:
     f = lazy.at
     signs = {at: one * sign for at, one in lazy.signs.items()}
-    name = (key, lazy.key if len(signs) == 1 else lazy.name)
-    return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), name, (function, lazy))
+    return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), (key, lazy.key), (function, lazy))
 
 
 def _decide(
-    path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], order: Any, name: Hashable = None
+    path: Path,
+    signs: Mapping[int, int],
+    test: Callable[[Any], Any],
+    sides: tuple[Lazy, ...],
+    order: Any = None,
+    name: Hashable = None,
 ) -> bool:
-    """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one."""
-    if path.ended:
-        raise StoppedError  # a random number of another call
-    path.go_on()  # a loop of comparisons may have no end
+    """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one.
+
+    sides: the lazy numbers that it compares.
+    """
+    _go_on(path)
     low, high = corners(path, signs)
     first, last = bool(test(low)), bool(test(high))
     if len(signs) == 1:
@@ -433,8 +472,34 @@ def _decide(
     rising = {at: (sign > 0) == last for at, sign in signs.items()}
     falling = {at: not one for at, one in rising.items()}
     told, opposite = order or (None, None)
-    question = Constraint(rising, lambda numbers: test(numbers), told, name)
-    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name))
+    question = Constraint(rising, lambda numbers: test(numbers), told, name, sides)
+    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name, sides))
+
+
+def _go_on(path: Path) -> None:
+    if path.ended:
+        raise StoppedError  # a random number of another call
+    path.go_on()  # a loop of comparisons may have no end
+
+
+def _is_below(x: Lazy, low: Any, high: Any, cut: Any) -> bool:
+    """Return the answer to x < cut, where x lies between low and high."""
+    path, f = x.path, x.at
+    _go_on(path)
+    rising = {at: sign < 0 for at, sign in x.signs.items()}
+    falling = {at: not one for at, one in rising.items()}
+    question = Constraint(rising, lambda numbers: f(numbers) < cut, None, (x.name, cut), (x,), cut)
+    opposite = Constraint(falling, lambda numbers: f(numbers) >= cut, None, (x.name, cut), (x,), cut)
+    known = _coarse(x)
+    below = path.ask(question, opposite, 0.5 if known is None else known.share(low, cut, high))
+    before = cut - 1 if isinstance(cut, int) else math.nextafter(cut, -math.inf)
+    path.ranges[x.name] = (low, before) if below else (cut, high)
+    return below
+
+
+def _coarse(x: Lazy) -> Table | None:
+    """Return the law of a number of several uniforms, roughly; None where it is not known."""
+    return table(x, [x.path.boxes[at] for at in x.signs], COARSE)
 
 
 def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
@@ -477,13 +542,6 @@ def _below(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
 
 def _above(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
     return lambda value: rounding(value) > bound
-
-
-def _between(path: Path, low: Any, high: Any) -> Any:
-    """Return an integer between two, near the middle. Refuses others: their next neighbours are not known."""
-    if not (isinstance(low, int) and isinstance(high, int)):
-        path.refuse("digits of a sum of random numbers")
-    return (low + high) // 2
 
 
 def _negated(answer: Any) -> Any:

@@ -46,22 +46,27 @@ class Constraint:
 
     rising: whether it becomes true or false as each uniform rises. test: of the numbers drawn, or of arrays of them.
     order: (left, right, strict) where it says left < right or left ≤ right, with the names of two lazy numbers. name:
-    of another test, equal for the opposite one.
+    of another test, equal for the opposite one. sides: the lazy numbers that are compared; cut:
+    what the one number is compared with.
     """
 
     rising: Mapping[int, bool]
     test: Callable[[Any], Any]
     order: tuple[Hashable, Hashable, bool] | None = None
     name: Hashable = None
+    sides: tuple[Any, ...] = ()
+    cut: Any = None
 
 
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question; of a choice, the option. halvings: of the probability, by answers. near: of the uniforms, how many stand
-    for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it is begun again
-    later. ended: whether the function has returned. stopped: whether the path ended early; impossible: whether that is
-    because no numbers lead there; failed: why the function is not followed.
+    question; of a choice, the option. halvings: of the probability, by answers; expected: by those that the path begins
+    with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by the name of a number of several
+    uniforms, between which values answers leave it. near: of the uniforms, how many stand for numbers whose law is
+    known up to `NEAR`. least: a path of less weight stops; where it `waits`, it begins again later. ended: whether the
+    function has returned. stopped: whether the path ended early; impossible: whether that is because no numbers lead
+    there; failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -70,9 +75,11 @@ class Path:
     sizes: list[int] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     near: int = 0
-    pending: list[tuple[list[Box], dict[int, int]]] = field(default_factory=list)
+    pending: list[tuple[list[Box], dict[int, int], float]] = field(default_factory=list)
+    ranges: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     asked: int = 0
     halvings: float = 0.0
+    expected: float = 0.0
     least: float = STEP
     waits: bool = False
     ended: bool = False
@@ -117,22 +124,28 @@ class Path:
             kept, left = left, kept
         others = self.boxes.copy()
         others[at] = left
-        self.pending.append((others, self.answers.copy()))
+        self.pending.append((others, self.answers.copy(), max(self.halvings, self.expected)))
         self.boxes[at] = kept
 
-    def ask(self, question: Constraint, opposite: Constraint) -> bool:
-        """Return the answer of this path to a question of several uniforms, which the boxes do not decide."""
+    def ask(self, question: Constraint, opposite: Constraint, chance: float = 0.5) -> bool:
+        """Return the answer of this path to a question of several uniforms, which the boxes do not decide.
+
+        chance: of a yes, about: the path takes the likelier answer first.
+        """
         self.go_on()
         number, self.asked = self.asked, self.asked + 1
         implied = self._implied(question, opposite)
         if implied is not None:
             return implied
+        halvings = -math.log2(chance), -math.log2(1.0 - chance)
         if number not in self.answers:
-            self.pending.append((self.boxes.copy(), {**self.answers, number: False}))
-            self.answers[number] = True
+            likelier = chance >= 0.5
+            left = self.halvings + halvings[likelier]
+            self.pending.append((self.boxes.copy(), {**self.answers, number: not likelier}, left))
+            self.answers[number] = likelier
         answer = bool(self.answers[number])
         self.constraints.append(question if answer else opposite)
-        self.halvings += 1.0
+        self.halvings += halvings[not answer]
         self._go_on_if_likely()
         return answer
 
@@ -141,16 +154,17 @@ class Path:
         the others."""
         self.go_on()
         number, self.asked = self.asked, self.asked + 1
+        halvings = self.halvings + math.log2(len(options))
         if number not in self.answers:
             first, *others = options
-            self.pending += [(self.boxes.copy(), {**self.answers, number: other}) for other in others]
+            self.pending += [(self.boxes.copy(), {**self.answers, number: other}, halvings) for other in others]
             self.answers[number] = first
         chosen = self.answers[number]
         if chosen not in options:
             self.impossible = True
             self.stop()
         self.constraints += options[chosen]
-        self.halvings += math.log2(len(options))
+        self.halvings = halvings
         self._go_on_if_likely()
         return chosen
 

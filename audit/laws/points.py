@@ -7,7 +7,7 @@ they are called for one element after the other, by the function that the code u
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from subnormal.audit.laws.lazy import Lazy
 
 TABLES = 192  # kept at a time; a new one makes the oldest go
+BITS = 44  # of a weight: 2^17 of them are added in 62 bits
+ROUNDED = 2.0**-49  # the roundings of a product of three factors are below 2^−50 of it
 UNIFORM = 1 << 53  # the floats that random() returns, times 2^53
 
 Array = NDArray[Any]
@@ -45,27 +47,38 @@ class Strips:
         cuts = self.low + width * places + left * places // self.count
         return np.concatenate([cuts[:-1], cuts[1:] - 1])
 
+    def total(self, weights: Array, first: Array, end: Array, *, least: bool) -> Array:
+        """Return a bound on the sum of weight · probability over the strips [first, end), for each of many ranges."""
+        scaled = (np.floor if least else np.ceil)(weights * 2.0**BITS).astype(np.int64)
+        sums = np.concatenate([[0], np.cumsum(scaled)])
+        inside = np.where(end > first, sums[np.maximum(end, first)] - sums[first], 0).astype(np.float64)
+        width = self.widths[not least] / (self.high - self.low) / 2.0**BITS
+        return inside * width * (1 - ROUNDED if least else 1 + ROUNDED)
+
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Points of several uniforms. strips: of each one; places: which of the strips' ends, None for all of them."""
+    """Points of several numbers, each a uniform or one that is made of several. strips: of each one, by its uniforms;
+    places: which of the strips' ends, None for all of them."""
 
-    strips: dict[int, Strips]
-    places: dict[int, Array] | None
+    strips: Mapping[tuple[int, ...], Any]
+    places: Mapping[tuple[int, ...], Array] | None
 
     def values(self, lazy: Lazy) -> Array:
-        """Return the values of a lazy number of one uniform at the points."""
-        (at,) = lazy.signs
-        key = (lazy.key, self.strips[at])
+        """Return the values at the points of a lazy number that is a function of one of them."""
+        node = tuple(lazy.signs)
+        strips = self.strips[node]
+        key = (lazy.key, strips)
         if key not in _tables:
             if len(_tables) >= TABLES:
                 _tables.pop(next(iter(_tables)))
-            _tables[key] = lazy.f(Points({at: self.strips[at]}, None))
-        return _tables[key] if self.places is None else _tables[key][self.places[at]]
+            of_one = len(node) == 1
+            _tables[key] = lazy.f(Points({node: strips}, None)) if of_one else lazy.base()[1](strips.ends())
+        return _tables[key] if self.places is None else _tables[key][self.places[node]]
 
     def __getitem__(self, at: int) -> Array:
-        ends = self.strips[at].ends()
-        return ends if self.places is None else ends[self.places[at]]
+        ends: Array = self.strips[at,].ends()
+        return ends if self.places is None else ends[self.places[at,]]
 
 
 def as_float(number: Any) -> Any:

@@ -1,0 +1,226 @@
+"""The distribution of an operation on independent random numbers, such as a difference of two exponentials.
+
+A `Table` cuts a lazy number into strips of its values, and bounds its distribution function where they meet. That of a
+uniform is exact. Of an operation on two numbers, F(v) = Σ P(strip of the first) · P(the second is such that the result
+is below v): the strips' ends that lead to the largest results bound it from below, the others from above, and the
+bounds lie as far apart as a strip is likely. Sums of weights are taken by parts, so that their error is that of F
+times the variation of the weights, and not one error for each strip.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.audit.laws.path import Box
+from subnormal.audit.laws.points import Points, Strips
+
+if TYPE_CHECKING:
+    from subnormal.audit.laws.lazy import Lazy
+
+SLACK = 2.0**-34  # more than the roundings of a sum of 2^17 floats whose absolute values add up to 16
+FIRST, SECOND = 8, 64  # times as many strips of the two numbers as of the result
+SUMS, FINEST = 1 << 10, 1 << 17  # strips of a result and of a uniform, at most
+SAMPLED = 128  # numbers of each kind, whose results tell where the strips of a result are
+WHOLE = 1 << 52  # integers below, and their sums, are floats
+UNSURE = 2.0**-20  # of a share
+CORRECTED = 64  # steps from a guess before it is given up
+TABLES, EDGES = 64, 1 << 14  # kept at a time
+
+Array = NDArray[Any]
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A number in strips of its values, rising. near, far: the ends of each, shape (n,). low, high: bounds on the
+    probability of the values before each strip, and of all, shape (n + 1,)."""
+
+    near: Array
+    far: Array
+    low: Array
+    high: Array
+
+    def falling(self) -> Table:
+        """Return the table of a function that falls with the number, before the function is applied."""
+        return Table(self.far[::-1], self.near[::-1], 1.0 - self.high[::-1], 1.0 - self.low[::-1])
+
+    def middle(self, low: Any, high: Any) -> Any:
+        """Return a value in the middle of the probability between two values, about."""
+        ends = (self.low + self.high) / 2
+        least, most = (float(ends[_place(self.near, value)]) for value in (low, high))
+        return self.near[min(_place(ends, (least + most) / 2), len(self.near) - 1)]
+
+    def share(self, low: Any, cut: Any, high: Any) -> float:
+        """Return about how likely values below a cut are among those from low to high."""
+        ends = (self.low + self.high) / 2
+        least, middle = (float(ends[_place(self.near, value)]) for value in (low, cut))
+        most = float(ends[min(_place(self.near, high) + 1, len(self.near))])
+        return (middle - least + UNSURE) / (most - least + 2 * UNSURE)
+
+    def total(self, weights: Array, first: Array, end: Array, *, least: bool) -> Array:
+        """Return a bound on the sum of weight · probability over the strips [first, end), for each of many ranges."""
+        below, above = (self.low, self.high) if least else (self.high, self.low)
+        change = weights[:-1] - weights[1:]
+        parts = np.where(change > 0, change * below[1:-1], change * above[1:-1])
+        sums = np.concatenate([[0.0], np.cumsum(parts)])
+        inside, last = end > first, np.maximum(end, 1) - 1
+        begin = np.minimum(first, len(weights) - 1)
+        found = weights[last] * below[end] - weights[begin] * above[begin] + sums[last] - sums[np.minimum(begin, last)]
+        return np.where(inside, np.clip(found + (-SLACK if least else SLACK), 0.0, 1.0), 0.0)
+
+
+def _place(values: Array, value: Any) -> int:
+    return int(np.searchsorted(values, value))
+
+
+@np.errstate(all="ignore")
+def table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...] = (), finer: int = 1) -> Table | None:
+    """Return the table of a lazy number with about so many strips, which meet at the cuts, too; None where an operation
+    is not known, or has two numbers that depend on each other.
+
+    boxes: of its uniforms, in their order. finer: how many times finer the numbers are cut from which it is made.
+    """
+    key = (lazy.key, tuple(boxes), count, cuts, finer)
+    if key not in _tables:
+        if len(_tables) >= TABLES:
+            _tables.pop(next(iter(_tables)))
+        _tables[key] = _table(lazy, boxes, count, cuts, finer)
+    return _tables[key]
+
+
+_tables: dict[Hashable, Table | None] = {}
+
+
+def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: int) -> Table | None:
+    if len(lazy.signs) == 1:
+        return _of_uniform(lazy, boxes[0], count)
+    if lazy.parts is not None:
+        return _of_operation(lazy, boxes, min(count, SUMS), cuts, finer)
+    if lazy.inner is None:
+        return None
+    function, inner = lazy.inner
+    known = table(inner, boxes, count)
+    if known is None:
+        return None
+    at = next(iter(lazy.signs))
+    known = known if lazy.signs[at] == inner.signs[at] else known.falling()
+    return Table(function(known.near), function(known.far), known.low, known.high)
+
+
+def _of_uniform(lazy: Lazy, box: Box, count: int) -> Table:
+    ((at, sign),) = lazy.signs.items()
+    size = box[1] - box[0]
+    strips = Strips(*box, min(count, size))
+    values = Points({(at,): strips}, None).values(lazy)
+    ends = strips.ends()
+    before = np.append((ends[: strips.count] - box[0]) / size, 1.0)
+    found = Table(values[: strips.count], values[strips.count :], before, before)
+    return found if sign > 0 else found.falling()
+
+
+def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: int) -> Table | None:
+    """Return the table of the result of an operation on two numbers of different uniforms."""
+    assert lazy.parts is not None
+    operation, left, sign, right, other_sign = lazy.parts
+    own, others = boxes[: len(left.signs)], boxes[len(left.signs) :]
+    whole = isinstance(lazy.ends()[0], int)
+    if whole and operation not in (operator.add, operator.sub):
+        return None
+    coarse, fine = (
+        [_rising(table(left, own, first), sign), _rising(table(right, others, second), other_sign)]
+        for first, second in (
+            (SAMPLED, SAMPLED),
+            tuple(min(times * finer * count, FINEST) for times in (FIRST, SECOND)),
+        )
+    )
+    if coarse[0] is None or coarse[1] is None or fine[0] is None or fine[1] is None:
+        return None
+    edges = _edges(operation, coarse[0], coarse[1], count, cuts, whole=whole)
+    bounds = [(0.0, 0.0)]
+    for edge in edges[1:-1].tolist():
+        key = (lazy.key, tuple(boxes), finer * count, edge)
+        if key not in _edges_known:
+            if len(_edges_known) >= EDGES:
+                _edges_known.pop(next(iter(_edges_known)))
+            _edges_known[key] = _below(operation, fine[0], fine[1], edge)
+        bounds.append(_edges_known[key])
+    low, high = np.array([*bounds, (1.0, 1.0)]).T
+    near, far = edges[:-1], edges[1:] - 1.0 if whole else np.nextafter(edges[1:], -np.inf)
+    if whole:
+        near, far = (np.array([int(value) for value in ends], dtype=object) for ends in (near, far))
+    return Table(near, far, low, high)
+
+
+_edges_known: dict[Hashable, Bounds] = {}
+
+
+def _rising(known: Table | None, sign: int) -> Table | None:
+    """Return the table in the order in which the result of an operation rises, as floats; None where they are none."""
+    if known is None:
+        return None
+    for values in (known.near, known.far):
+        if values.dtype == object and not all(isinstance(one, int) and abs(one) < WHOLE for one in values):
+            return None
+    near, far = known.near.astype(np.float64), known.far.astype(np.float64)
+    if not (np.isfinite(near).all() and np.isfinite(far).all()):
+        return None
+    made = Table(near, far, known.low, known.high)
+    return made if sign > 0 else made.falling()
+
+
+def _edges(
+    operation: Callable[[Any, Any], Any], left: Table, right: Table, count: int, cuts: tuple[Any, ...], *, whole: bool
+) -> Array:
+    """Return the least result, values where strips meet, and what is above the largest result."""
+    least, most = operation(left.near[0], right.near[0]), operation(left.far[-1], right.far[-1])
+    ends = [np.concatenate([one.near, one.far[-1:]]) for one in (left, right)]
+    results = np.unique(operation(*np.meshgrid(*ends)))
+    chosen = results[np.linspace(0, len(results) - 1, min(count, len(results))).astype(np.int64)]
+    inner = np.unique(np.concatenate([chosen, np.array(cuts, dtype=np.float64)]))
+    inner = inner[(inner > least) & (inner <= most)]
+    return np.array([least, *inner, most + 1.0 if whole else np.nextafter(most, np.inf)])
+
+
+def _below(operation: Callable[[Any, Any], Any], left: Table, right: Table, value: float) -> Bounds:
+    """Return bounds on the probability that the result of an operation is below a value."""
+    bounds = []
+    for least in (True, False):
+        own, others = (left.far, right.far) if least else (left.near, right.near)
+        chances = (right.low if least else right.high)[_counts(operation, own, others, value)]
+        every = np.array([0]), np.array([len(chances)])
+        bounds.append(float(left.total(chances, *every, least=least)[0]))
+    return bounds[0], bounds[1]
+
+
+def _counts(operation: Callable[[Any, Any], Any], own: Array, others: Array, value: float) -> Array:
+    """Return for each number how many of the others, in whose order the result rises, lead to one below a value."""
+    end = len(others)
+    if operation is operator.add:
+        counts = np.searchsorted(others, value - own)
+    elif operation is operator.sub:
+        counts = np.searchsorted(-others, value - own)
+    else:
+        return _bisected(operation, own, others, value)
+    for _ in range(CORRECTED):
+        more = (counts < end) & (operation(own, others[np.minimum(counts, end - 1)]) < value)
+        fewer = (counts > 0) & ~(operation(own, others[np.maximum(counts, 1) - 1]) < value)
+        if not (more.any() or fewer.any()):
+            return counts
+        counts = counts + more - (fewer & ~more)
+    return _bisected(operation, own, others, value)
+
+
+def _bisected(operation: Callable[[Any, Any], Any], own: Array, others: Array, value: float) -> Array:
+    left, right = np.zeros(len(own), dtype=np.int64), np.full(len(own), len(others), dtype=np.int64)
+    for _ in range(len(others).bit_length()):
+        middle = np.minimum((left + right) // 2, len(others) - 1)
+        active, is_below = left < right, operation(own, others[middle]) < value
+        left = np.where(active & is_below, middle + 1, left)
+        right = np.where(active & ~is_below, middle, right)
+    return left

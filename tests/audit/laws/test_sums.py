@@ -1,0 +1,161 @@
+"""Distributions of operations on independent numbers, against a count of all numbers in small boxes."""
+
+import itertools
+import math
+import operator
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.laws import forest, sums
+from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.lazy import Lazy, integer, uniform
+from subnormal.audit.laws.path import Box, Path
+from subnormal.audit.laws.sums import Table, table
+
+OPERATIONS: dict[str, Callable[[list[Any]], Any]] = {
+    "sum": lambda u: u[0] + u[1],
+    "difference": lambda u: u[0] - 3.0 * u[1],
+    "reversed difference": lambda u: (1.0 - u[0]) - (0.5 - u[1]),
+    "product": lambda u: (u[0] + 0.5) * (u[1] - 0.25),
+    "quotient": lambda u: (u[0] + 1.0) / (2.0 - u[1]),
+    "of three": lambda u: (u[0] - u[1]) + u[2],
+    "scaled": lambda u: 2.0 - 4.0 * (u[0] - u[1]),
+}
+
+
+def numbers(path: Path, boxes: list[Box], draw: Callable[..., Lazy]) -> list[Lazy]:
+    path.boxes[:] = boxes
+    return [draw(path) for _ in boxes]
+
+
+def small_boxes(seed: int, width: int) -> list[Box]:
+    draw = random.Random(seed)
+    return [((first := draw.randrange(1 << 53 - width)), first + draw.randrange(2, width)) for _ in range(3)]
+
+
+def counted(x: Lazy, boxes: list[Box]) -> np.ndarray[Any, Any]:
+    points = list(itertools.product(*(range(*boxes[at]) for at in x.signs)))
+    return np.array([x.f(dict(zip(x.signs, point, strict=True))) for point in points])
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("count", [2, 7, 64])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_distribution_function_has_bounds_around_the_count(name: str, count: int, seed: int) -> None:
+    boxes = small_boxes(seed, 20)
+    x = OPERATIONS[name](numbers(Path(), boxes, uniform))
+    found = table(x, [boxes[at] for at in x.signs], count)
+    assert found is not None
+    values = counted(x, boxes)
+    assert (found.near <= found.far).all()
+    assert (found.low[0], found.high[-1]) == (0.0, 1.0)
+    for place in range(1, len(found.near)):
+        before, least, most = found.far[place - 1], found.low[place], found.high[place]
+        assert found.near[place] == math.nextafter(before, math.inf) or name == "scaled"
+        assert np.mean(values < found.near[place]) - sums.SLACK <= most
+        assert np.mean(values <= before) + sums.SLACK >= least
+        assert most - least < (1e-9 if count == 64 and name != "of three" else 1.0)
+
+
+def test_strips_meet_at_the_cuts() -> None:
+    path = Path()
+    x = numbers(path, [(0, 1 << 53)] * 2, uniform)
+    found = table(x[0] - x[1], path.boxes, 4, (0.25, 0.5))
+    assert found is not None
+    for cut, truth in ((0.25, 1 - 0.75**2 / 2), (0.5, 1 - 0.5**3)):
+        (place,) = np.flatnonzero(found.near == cut)
+        assert found.low[place] <= truth <= found.high[place]
+        assert found.far[place - 1] == math.nextafter(cut, 0.0)
+        assert found.high[place] - found.low[place] < 1 / 8
+
+
+def test_bounds_of_a_difference_are_as_near_as_its_strips_are_fine() -> None:
+    path = Path()
+    x = numbers(path, [(0, 1 << 53)] * 2, uniform)
+    widths = []
+    for finer in (1, 16, 256):
+        found = table(x[0] - x[1], path.boxes, 1, (0.25,), finer)
+        assert found is not None
+        assert found.low[1] < 1 - 0.75**2 / 2 < found.high[1]
+        widths.append(found.high[1] - found.low[1])
+    assert widths[0] > 15 * widths[1] > 14 * 15 * widths[2]
+
+
+def test_integers_are_counted_exactly() -> None:
+    path = Path()
+    x, y = integer(path, 6), integer(path, 4)
+    found = table(x - y, path.boxes, 64)
+    assert found is not None
+    assert [type(value) for value in found.near[:1]] == [int]
+    assert list(found.near) == list(found.far) == list(range(-3, 6))
+    assert np.diff(found.low) == pytest.approx(np.array([1, 2, 3, 4, 4, 4, 3, 2, 1]) / 24, abs=1e-9)
+    assert found.high == pytest.approx(found.low, abs=1e-9)
+
+
+@pytest.mark.parametrize("least", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_weights_bound_every_distribution_between_the_bounds(least: bool, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    count = int(draw.integers(1, 9))
+    low, high = np.sort([np.sort(draw.uniform(size=count + 1)) for _ in range(2)], axis=0)
+    low[0] = high[0] = 0.0
+    low[-1] = high[-1] = 1.0
+    weights = draw.uniform(size=count)
+    between = np.maximum.accumulate(low + draw.uniform(size=count + 1) * (high - low))
+    between = np.minimum(between, high)
+    first, end = (draw.integers(0, count + 1, 30) for _ in range(2))
+    found = Table(weights, weights, low, high).total(weights, first, end, least=least)
+    truth = [float(weights[a:b] @ np.diff(between)[a:b]) for a, b in zip(first, end, strict=True)]
+    assert (found <= truth if least else found >= truth).all()
+    exact = Table(weights, weights, between, between).total(weights, first, end, least=least)
+    assert exact == pytest.approx(truth, abs=2 * sums.SLACK)
+
+
+@pytest.mark.parametrize("operation", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_counts_are_those_of_all_pairs(operation: Callable[[Any, Any], Any]) -> None:
+    draw = np.random.default_rng(1)
+    own = np.sort(draw.uniform(0.5, 2, 40)).round(1)
+    others = np.sort(draw.uniform(0.5, 2, 50)).round(1)
+    others = others[::-1] if operation in (operator.sub, operator.truediv) else others  # the result rises
+    for value in (-9.0, 0.1, 0.30000000000000004, 1.0, 1.5, 9.0):
+        expected = (operation(own[:, None], others[None, :]) < value).sum(axis=1)
+        assert (sums._counts(operation, own, others, value) == expected).all()
+
+
+def test_numbers_that_depend_on_each_other_have_no_table() -> None:
+    path = Path()
+    x, y = (uniform(path) for _ in range(2))
+    assert table((x + y) + x, path.boxes, 8) is None
+    assert table(x / 1e-320 - y / 1e-320, path.boxes, 8) is None  # infinite
+
+
+def test_a_number_of_two_uniforms_takes_the_place_of_one() -> None:
+    """P(x − y < z) = 5/6 for uniforms. Where z is compared with x as well, boxes are halved."""
+    boxes: list[Box] = [(0, 1 << 53)] * 3
+    below_third: Callable[[list[Lazy]], bool] = lambda u: u[0] - u[1] < u[2]  # noqa: E731
+    below_half: Callable[[list[Lazy]], bool] = lambda u: u[0] - u[1] < 0.5  # noqa: E731
+    for questions, truth in (([below_third], 5 / 6), ([below_third, below_half], 5 / 6 - 1 / 24)):
+        path = Path(boxes=list(boxes), answers={0: True, 1: True})
+        u = [uniform(path) for _ in boxes]
+        for question in questions:
+            assert question(u)
+        low, high = forest.bounds(path.boxes, path.constraints, 1 << 10)
+        assert low < truth < high
+        assert high - low < 0.01
+
+
+def test_a_difference_of_exponentials_has_the_law_of_laplace_noise() -> None:
+    def noisy(x: int) -> int:
+        return round(x + 2 * random.expovariate(1) - 2 * random.expovariate(1))
+
+    found = law(noisy, 0, seconds=20.0, width=1e-2)
+    for outcome in range(-3, 4):
+        low, high = found.probability(outcome)
+        edge = math.exp(-(abs(outcome) - 0.5) / 2) / 2
+        truth = 1 - math.exp(-0.25) if outcome == 0 else edge - edge * math.exp(-0.5)
+        assert low < truth < high
+        assert high - low < 1e-3
