@@ -7,7 +7,6 @@ computes in another order than one after the other, such as a sum of eight numbe
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -63,15 +62,7 @@ REDUCTIONS = ("add", "maximum", "minimum")
 def _stepped(name: str) -> Callable[[Any], Any]:
     rounded = getattr(np, name)
 
-    def step(x: Any) -> Any:
-        if len(x.signs) == 1:
-            return x.step(rounded)
-        whole = np.float64(x.step(lambda value: int(rounded(value))))
-        if whole == 0 and not x.decide(lambda value: math.copysign(1.0, rounded(value)) > 0):
-            return -whole
-        return whole
-
-    return step
+    return lambda x: x.split(rounded)
 
 
 def _risen(name: str) -> Callable[[Any], Any]:

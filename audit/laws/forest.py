@@ -153,7 +153,7 @@ class _Tree:
 
     def _message(self, at: Node, parent: Node | None) -> tuple[Floats, Floats]:
         """Return bounds on the probability that the constraints beyond a number hold, for each of its strips."""
-        low, high = self._alone(at, worst=True), self._alone(at, worst=False)
+        low, high = self._alone(at), self._alone(at)
         for pair in self.between:
             child = pair[1] if pair[0] == at else pair[0] if pair[1] == at else None
             if child is None or child == parent:
@@ -164,13 +164,12 @@ class _Tree:
             high *= self.strips[child].total(most, *possible, least=False) * (1 + ROUNDED)
         return low, np.minimum(high, 1.0)
 
-    def _alone(self, at: Node, *, worst: bool) -> Floats:
-        """Return for each strip of a number 1 where its own constraints hold, at the worst end or at the best one."""
+    def _alone(self, at: Node) -> Floats:
+        """Return for each strip of a number 1 where its own constraints hold: strips meet at the cuts of these."""
         count = self.strips[at].count
         held = np.ones(count, dtype=np.bool_)
         for one in self.alone.get(at, ()):
-            holds = np.asarray(one.test(Points(self.strips, None)), dtype=np.bool_)
-            held &= holds[:count] & holds[count:] if worst else holds[:count] | holds[count:]
+            held &= np.asarray(one.test(Points(self.strips, {at: np.arange(count)})), dtype=np.bool_)
         return held.astype(np.float64)
 
     def _ranges(

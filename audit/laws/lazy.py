@@ -198,7 +198,7 @@ class Lazy:
         divisor = self._constant(other)
         if divisor == 0:
             return self.ends()[0] // other
-        return self.step(lambda value: value // divisor, 1 if divisor > 0 else -1)
+        return self.split(lambda value: value // divisor, 1 if divisor > 0 else -1)
 
     def __mod__(self, other: Any) -> Any:
         divisor = self._constant(other)
@@ -296,7 +296,16 @@ class Lazy:
 
     # Steps
 
-    def step(self, rounding: Callable[[Any], Any], sign: int = 1) -> Any:
+    def whole(self, rounding: Callable[[Any], int]) -> Any:
+        """Return rounding(self), an integer that rises with the value."""
+        low, high = self.ends()
+        if isinstance(low, int):
+            return self
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return self.split(rounding)  # which raises for some values
+        return _applied(self, elementwise(rounding), 1, rounding)
+
+    def split(self, rounding: Callable[[Any], Any], sign: int = 1) -> Any:
         """Return rounding(self), a constant on each of few pieces, which rises with the value for the sign 1."""
         if self.decide(lambda value: raises(rounding, value)):
             rounding(self.ends()[0])
@@ -326,19 +335,19 @@ class Lazy:
         return step(g(min(max(type(least)(middle), least), most)))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return self.step(lambda value: round(value) if digits is None else round(value, digits))
+        return self.whole(round) if digits is None else self.split(lambda value: round(value, digits))
 
     def __floor__(self) -> Any:
-        return self.step(math.floor)
+        return self.whole(math.floor)
 
     def __ceil__(self) -> Any:
-        return self.step(math.ceil)
+        return self.whole(math.ceil)
 
     def __trunc__(self) -> Any:
-        return self.step(int)
+        return self.whole(int)
 
     def __int__(self) -> Any:
-        return self.step(int)
+        return self.split(int)
 
     def __index__(self) -> int:
         """Return one value of an integer; the others are other paths. Raises TypeError for a float, as Python does."""
@@ -351,9 +360,11 @@ class Lazy:
         return bool(self.path.refuse("is_integer() of a random number"))
 
     def __format__(self, layout: str) -> str:
-        if not layout or layout[-1] not in "fFd" or "," in layout:
+        if isinstance(self.ends()[0], int):
+            return format(self.point(), layout)
+        if not layout or layout[-1] not in "fF" or "," in layout:
             self.path.refuse(f"the format {layout!r} of a random number")
-        rounded = self.step(lambda value: float(format(value, layout)))
+        rounded = self.split(lambda value: float(format(value, layout)))
         return format(self.ends()[0], layout) if rounded == rounded else "nan"
 
     # What needs the number itself
@@ -364,7 +375,7 @@ class Lazy:
         if low == high and type(low) is type(high):
             return low
         if isinstance(low, int) and high - low < VALUES:
-            return self.step(int)
+            return self.split(int)
         return self.path.refuse("the code needs all digits of a random number here")
 
     def __float__(self) -> float:

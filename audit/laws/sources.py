@@ -9,15 +9,16 @@ else was drawn, and plain numbers must lead to the same outcome (`followed`).
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import math
 import os
 import random
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -37,6 +38,7 @@ RISING = (
     *("atan", "asin", "sinh", "asinh", "tanh", "atanh", "erf"),
 )
 FALLING = ("acos", "erfc")
+CALLED = 1  # bit of LOAD_GLOBAL: the name is called at once
 BYTES = 2  # of os.urandom, whose values are told apart
 _python_copysign = math.copysign
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
@@ -108,6 +110,10 @@ def replaced(function: Any) -> Iterator[Source]:
                     if (other := stand_ins.replacement(value)) is not value:
                         stack.callback(names.__setitem__, name, value)
                         names[name] = other
+        for names in (one.__globals__ for one in _functions(function)):
+            if "int" not in names and _only_calls_int(names):
+                stack.callback(names.pop, "int", None)
+                names["int"] = _unless_lazy(int, lambda x, *more: int(x, *more) if more else x.__trunc__())
         for cell in _cells(function):
             if (other := stand_ins.replacement(cell.cell_contents)) is not cell.cell_contents:
                 stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
@@ -116,6 +122,26 @@ def replaced(function: Any) -> Iterator[Source]:
         yield source
     if any(state(one) != known for one, known in before):
         raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of scipy")
+
+
+def _only_calls_int(names: Mapping[str, Any]) -> bool:
+    """Return whether the functions and classes of a module use the type int in calls such as int(x) alone.
+
+    Where they do, another function may take its place: int(x) of a random number must be an integer that is known.
+    """
+    codes = [
+        one.__code__
+        for value in list(names.values())
+        for one in (value, *(vars(value).values() if isinstance(value, type) else ()))
+        if isinstance(one, FunctionType) and one.__globals__ is names
+    ]
+    while codes:
+        code = codes.pop()
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
+        for one in dis.get_instructions(code) if "int" in code.co_names else ():
+            if one.argval == "int" and not (one.opname == "LOAD_GLOBAL" and (one.arg or 0) & CALLED):
+                return False
+    return True
 
 
 def _remember(source: Source) -> Callable[[Any, Any], None]:
@@ -178,7 +204,7 @@ def _wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) 
     sign: of the half wave with number 0, from −shift·π on. It is flat where half waves meet, so that the rounding of π
     does not matter there.
     """
-    number = x.step(lambda value: math.floor(value / math.pi + shift))
+    number = x.split(lambda value: math.floor(value / math.pi + shift))
     return x.unary(function, sign if number % 2 == 0 else -sign)
 
 

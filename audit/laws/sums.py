@@ -27,6 +27,7 @@ SLACK = 2.0**-34  # more than the roundings of a sum of 2^17 floats whose absolu
 FIRST, SECOND = 8, 64  # times as many strips of the two numbers as of the result
 SUMS, FINEST = 1 << 10, 1 << 17  # strips of a result and of a uniform, at most
 SAMPLED = 128  # numbers of each kind, whose results tell where the strips of a result are
+INTEGERS = 1 << 10  # values of an integer that are told apart
 WHOLE = 1 << 52  # integers below, and their sums, are floats
 UNSURE = 2.0**-20  # of a share
 CORRECTED = 64  # steps from a guess before it is given up
@@ -116,12 +117,30 @@ def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], 
 def _of_uniform(lazy: Lazy, box: Box, count: int) -> Table:
     ((at, sign),) = lazy.signs.items()
     size = box[1] - box[0]
+    low, high = sorted(lazy.f({at: number}) for number in (box[0], box[1] - 1))
+    if isinstance(low, int) and high - low < min(INTEGERS, size):
+        return _of_integers(lazy, box, low, high)
     strips = Strips(*box, min(count, size))
     values = Points({(at,): strips}, None).values(lazy)
     ends = strips.ends()
     before = np.append((ends[: strips.count] - box[0]) / size, 1.0)
     found = Table(values[: strips.count], values[strips.count :], before, before)
     return found if sign > 0 else found.falling()
+
+
+def _of_integers(lazy: Lazy, box: Box, low: int, high: int) -> Table:
+    """Return the table of an integer number of one uniform: where each value begins is found by bisection."""
+    ((at, sign),) = lazy.signs.items()
+    values = np.array(range(low, high + 1), dtype=object)
+    left, right = (np.full(len(values) - 1, end, dtype=np.int64) for end in box)
+    for _ in range((box[1] - box[0]).bit_length()):  # for the first number that is at least a value, or below it
+        middle = (left + right) // 2
+        reached = (np.asarray(lazy.f({at: middle})) >= values[1:]) == (sign > 0)
+        active = left < right
+        left, right = np.where(active & ~reached, middle + 1, left), np.where(active & reached, middle, right)
+    shares = np.array([(int(number) - box[0]) / (box[1] - box[0]) for number in left])
+    before = np.concatenate([[0.0], shares if sign > 0 else 1.0 - shares, [1.0]])
+    return Table(values, values, before, before)
 
 
 def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: int) -> Table | None:

@@ -18,7 +18,7 @@ Question = Callable[[list[Lazy]], bool]
 
 
 def asked(questions: list[Question], answers: list[bool], boxes: list[Box]) -> Path:
-    path = Path(boxes=list(boxes), answers=dict(enumerate(answers)))
+    path = Path(boxes=list(boxes), answers=dict(enumerate(answers)), least=0.0)
     numbers = [uniform(path) for _ in boxes]
     with suppress(StoppedError):  # where the boxes decide otherwise
         for question in questions:
@@ -36,13 +36,16 @@ CHAIN: list[Question] = [lambda u: u[0] < u[1], lambda u: u[1] + 0.0 <= u[2] * 2
 STAR: list[Question] = [lambda u: u[0] < u[1], lambda u: u[2] <= u[0], lambda u: u[0] + u[2] < 2.0**-49]
 CIRCLE: list[Question] = [lambda u: u[0] < u[1], lambda u: u[1] < 2.0 * u[2], lambda u: u[2] < 1.5 * u[0]]
 THREE: list[Question] = [lambda u: u[0] + u[1] < u[2]]
+FALLING: list[Question] = [lambda u: (2.0**-49 - u[1]) - u[2] < u[0], lambda u: (2.0**-49 - u[1]) - u[2] > 2.0**-51]
+SHARED: list[Question] = [lambda u: u[0] + u[1] < u[2], lambda u: u[0] + u[3] < u[2]]
+TWICE: list[Question] = [lambda u: u[0] + u[1] < u[2], lambda u: u[0] + 3.0 * u[1] < 2.0 * u[2]]
 
 
-@pytest.mark.parametrize("questions", [CHAIN, STAR, CIRCLE, THREE])
+@pytest.mark.parametrize("questions", [CHAIN, STAR, CIRCLE, THREE, FALLING, SHARED, TWICE])
 @pytest.mark.parametrize("seed", range(6))
 def test_small_boxes_are_counted(questions: list[Question], seed: int) -> None:
     draw = random.Random(seed)
-    boxes = [(first := draw.randrange(9), first + draw.randrange(1, 12)) for _ in range(3)]
+    boxes = [(first := draw.randrange(9), first + draw.randrange(1, 12)) for _ in range(4)]
     path = asked(questions, [draw.random() < 0.6 for _ in questions], boxes)
     if path.constraints:
         low, high = bounds(path.boxes, path.constraints, 1 << 9)

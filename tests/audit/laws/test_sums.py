@@ -159,3 +159,31 @@ def test_a_difference_of_exponentials_has_the_law_of_laplace_noise() -> None:
         truth = 1 - math.exp(-0.25) if outcome == 0 else edge - edge * math.exp(-0.5)
         assert low < truth < high
         assert high - low < 1e-3
+
+
+def test_integers_of_a_uniform_are_told_apart_exactly() -> None:
+    path = Path()
+    x = uniform(path)
+    for lazy, count in (((4 * x).__ceil__(), 5), ((-4 * x).__floor__(), 5)):
+        found = table(lazy, path.boxes, 2)
+        assert found is not None
+        assert list(found.near) == list(found.far) == sorted(found.near)
+        assert len(found.near) == count
+        shares = np.diff(found.low)
+        assert (found.low == found.high).all()
+        assert sorted(shares) == pytest.approx([2.0**-53, *[0.25] * 4], abs=3e-16)
+
+
+def integer_noise(x: int) -> int:
+    first, second = np.random.geometric(0.5, 2)
+    return x + int(first - second)
+
+
+def test_a_difference_of_geometric_numbers_is_one_number() -> None:
+    """Of n outcomes, n and not n² are followed: int(x) is no reason to tell both numbers apart."""
+    found = law(integer_noise, 0, seconds=20.0, rest=1e-6)
+    for outcome in range(-4, 5):
+        low, high = found.probability(outcome)
+        assert low <= 2.0 ** -abs(outcome) / 3 <= high
+        assert high - low < 1e-6
+    assert found.paths < 400
