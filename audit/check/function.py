@@ -13,10 +13,10 @@ import pickle
 import random
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import repeat, takewhile
 from typing import Any, NoReturn
 from unittest.mock import patch
 
@@ -100,12 +100,26 @@ class Function:
         Raises TypeError where the input cannot be copied, an outcome cannot be compared, or a batch does not hold
         `runs` outcomes; OverTimeError where the time is over.
         """
-        started, outcomes = self.clock.now(), list[Hashable]()
+        outcomes = list[Hashable]()
+        if not self.batch:
+            self.add_outcomes(outcomes, repeat(data, runs))
+            return outcomes
+        with self._counted(outcomes):
+            outcomes += self._batch(data, runs)
+        return outcomes
+
+    def add_outcomes(self, outcomes: list[Hashable], inputs: Iterable[Any]) -> None:
+        """Add to an empty list the outcome of one run of each input: those before it raises, as `outcomes` does."""
+        with self._counted(outcomes):
+            for data in inputs:
+                outcomes.append(self._batch(data, 1)[0] if self.batch else self._outcome(self.released(data)))
+
+    @contextmanager
+    def _counted(self, outcomes: list[Hashable]) -> Iterator[None]:
+        """Count the runs whose outcomes a list holds in the end, and their seconds."""
+        started = self.clock.now()
         try:
-            if self.batch:
-                outcomes = self._batch(data, runs)
-            else:
-                outcomes.extend(self._outcome(self.released(data)) for _ in range(runs))
+            yield
         finally:
             seconds = self.clock.now() - started
             self.seconds += seconds
@@ -114,7 +128,6 @@ class Function:
             self.runs += len(outcomes)
             if outcomes:
                 self.quickest = min(self.quickest, seconds / len(outcomes))
-        return outcomes
 
     def released(self, data: Any, *more: int) -> Any:
         """Return what one call returns, or the exception that it raises.

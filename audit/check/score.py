@@ -82,17 +82,23 @@ class Runs:
         `singly`.
         """
         drawn: tuple[list[Hashable], list[Hashable]] = ([], [])
-        size = runs if self.function.batch and not singly else 1
-        for _ in range(runs // size):
-            first = self._coin.getrandbits(1)
-            try:
-                both = {world: self.function.outcomes(pair[world], size) for world in (first, 1 - first)}
-            except OverTimeError:
-                if not fewer:
-                    raise
-                break
-            for world in both:
-                drawn[world].extend(both[world])
+        is_batch = self.function.batch and not singly
+        order = [self._coin.getrandbits(1) for _ in range(1 if is_batch else runs)]
+        outcomes = list[Hashable]()
+        try:
+            if is_batch:
+                for world in (order[0], 1 - order[0]):
+                    drawn[world].extend(self.function.outcomes(pair[world], runs))
+            else:
+                self.function.add_outcomes(outcomes, (pair[one] for first in order for one in (first, 1 - first)))
+        except OverTimeError:
+            if not fewer:
+                raise
+            drawn[0].clear()
+            drawn[1].clear()
+        for first, one, other in zip(order, outcomes[::2], outcomes[1::2], strict=False):
+            drawn[first].append(one)
+            drawn[1 - first].append(other)
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def candidate(
@@ -107,12 +113,13 @@ class Runs:
         drawn, fresh, found = self._halves(pair, runs, fewer=fewer)
         if event is not None:
             return _fastest([event] * len(found), found, fresh)
-        read = event_search.learn_each(drawn, found, features=READ)
+        halves = event_search.halves(drawn)
+        read = event_search.learn_of(halves, found, READ)
         seen = _fastest(read, found, fresh)
         if before is not None and runs > EVERY_MAX:
             every = [before] * len(found)
         else:
-            every = event_search.learn_each(drawn, found)
+            every = event_search.learn_of(halves, found)
         other = _fastest(every, found, fresh)
         return other if other.growth > PREFERRED * seen.growth else seen
 

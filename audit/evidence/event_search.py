@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +44,10 @@ LOOK = 1024  # runs of each world by which these are chosen
 REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
 REGRESSION_LEAST = 1024  # fewer runs have no regression on all features
 REGRESSION_PARTS = 4  # parts of an outcome that it uses
+BENT_PARTS = 4  # of few parts, the score of a regression has more bends
 
 Proposal = Learned | Both | OneOf | Category
+Halves: TypeAlias = "tuple[_Half, _Half]"
 
 
 def with_event(
@@ -88,19 +91,25 @@ def learn_each(outcomes: Worlds, claims: Sequence[Claim], *, features: Sequence[
     The second half measures the strength (see `strength`). A regression must be stronger by a margin. Without any
     proposal, the result is an event that never happens.
     """
-    training, validation = _halves(outcomes)
+    return learn_of(halves(outcomes), claims, features)
+
+
+def learn_of(both: Halves, claims: Sequence[Claim], features: Sequence[str] = tuple(FEATURES)) -> list[Event]:
+    """Return the events of `learn_each`, of outcomes that serve several calls."""
+    training, validation = both
     return [_strongest(list(proposals(training, claim, features)), validation, claim) for claim in claims]
 
 
 def learn_with_sum(outcomes: Worlds, claims: Sequence[Claim], features: Sequence[str]) -> tuple[list[Event], Event]:
     """Return the events of `learn_each`, and the strongest one of a regression against the first claim."""
-    training, validation = _halves(outcomes)
+    training, validation = halves(outcomes)
     proposed = [list(proposals(training, claim, features)) for claim in claims]
     events = [_strongest(of_claim, validation, claim) for of_claim, claim in zip(proposed, claims, strict=True)]
     return events, _strongest(list(filter(_is_sum, proposed[0])), validation, claims[0])
 
 
-def _halves(outcomes: Worlds) -> tuple[_Half, _Half]:
+def halves(outcomes: Worlds) -> Halves:
+    """Return the half of the outcomes that proposes events, and the one that chooses among them."""
     half = min(len(world) for world in outcomes) // 2
     first, second = (_Half((outcomes[0][cut], outcomes[1][cut])) for cut in (slice(None, half), slice(half, None)))
     return first, second
@@ -130,6 +139,32 @@ class _Half:
         self.outcomes, self.runs = outcomes, (len(outcomes[0]), len(outcomes[1]))
         self.parts: tuple[dict[Path, PartValues], dict[Path, PartValues]] = ({}, {})
         self.columns = columns_of(outcomes[0], self.parts[0]), columns_of(outcomes[1], self.parts[1])
+        self._cuts: dict[tuple[Path, str], _Cuts | None] = {}
+        self._fits: dict[bool, list[tuple[tuple[Term, ...], _Cuts | None]]] = {}
+
+    def bounds(self, path: Path, feature: str, claim: Claim) -> Iterator[Learned]:
+        """Yield the best bounds on a feature of a part, see `bounds`."""
+        if (path, feature) not in self._cuts:
+            self._cuts[path, feature] = _cut((self.columns[0](path, feature), self.columns[1](path, feature)))
+        return _best((Term(feature, path),), self._cuts[path, feature], claim)
+
+    def fits(self, with_bits: bool) -> list[tuple[tuple[Term, ...], _Cuts | None]]:
+        """Return the terms and the cuts of regressions: on the numbers of all parts, and on all features of some."""
+        if with_bits not in self._fits:
+            self._fits[with_bits] = [(terms, _cut(self._scores(terms))) for terms in self._regressions(with_bits)]
+        return self._fits[with_bits]
+
+    def _regressions(self, with_bits: bool) -> Iterator[tuple[Term, ...]]:
+        parts = [path for path in self.places if path] or self.places
+        numbers = [path for path in parts if path[-1:] != (FORM,) and (*path, FORM) not in parts]  # in place of texts
+        bends = logistic_regression.BENDS if len(numbers) <= BENT_PARTS else logistic_regression.HALVES
+        yield logistic_regression.terms(self.columns, numbers, ["value"], bends)
+        if with_bits:
+            yield logistic_regression.terms(self.columns, numbers[:REGRESSION_PARTS])
+
+    def _scores(self, terms: tuple[Term, ...]) -> tuple[Column, Column]:
+        score = Learned(terms, -np.inf, np.inf).score
+        return (score(self.columns[0]), score(self.columns[1])) if terms else (np.zeros(0), np.zeros(0))
 
     @cached_property
     def places(self) -> list[Path]:
@@ -194,31 +229,25 @@ def strength(
 def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURES)) -> Iterator[Proposal]:
     """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, corners, and those of the
     regression."""
-    columns, places, runs = half.columns, half.places, half.runs
-    for path in places:
+    for path in half.places:
         for feature in features:
-            values = columns[0](path, feature), columns[1](path, feature)
-            yield from bounds((Term(feature, path),), values, claim)
+            yield from half.bounds(path, feature, claim)
     for path in half.relations:
-        yield from bounds((Term("value", path),), (columns[0](path, "value"), columns[1](path, "value")), claim)
+        yield from half.bounds(path, "value", claim)
     yield from half.atoms
     yield from half.categories
-    if () in places:
-        yield from corners(columns, features, lambda one, other: _approximate_strength(one, other, runs, claim))
+    if () in half.places:
+        yield from corners(
+            half.columns, features, lambda one, other: _approximate_strength(one, other, half.runs, claim)
+        )
     yield from _of_regressions(half, claim, features)
 
 
 def _of_regressions(half: _Half, claim: Claim, features: Sequence[str]) -> Iterator[Proposal]:
-    """Yield the best bounds on the scores of two regressions: on the numbers of all parts, and on all features of the
-    first ones."""
-    parts = [path for path in half.places if path] or half.places
-    numbers = [path for path in parts if path[-1:] != (FORM,) and (*path, FORM) not in parts]  # in place of texts
-    fits = [logistic_regression.terms(half.columns, numbers, ["value"], logistic_regression.HALVES)]
-    if len(features) == len(FEATURES) and half.runs[0] >= REGRESSION_LEAST:
-        fits.append(logistic_regression.terms(half.columns, numbers[:REGRESSION_PARTS]))
-    for terms in filter(None, fits):
-        score = Learned(terms, -np.inf, np.inf).score
-        yield from bounds(terms, (score(half.columns[0]), score(half.columns[1])), claim)
+    """Yield the best bounds on the scores of regressions."""
+    with_bits = len(features) == len(FEATURES) and half.runs[0] >= REGRESSION_LEAST
+    for terms, cuts in half.fits(with_bits):
+        yield from _best(terms, cuts, claim)
 
 
 def _telling(outcomes: Worlds) -> list[Path]:
@@ -265,39 +294,66 @@ def bounds(terms: tuple[Term, ...], values: tuple[Column, Column], claim: Claim)
     values: the score of each outcome of the two worlds. A half-line begins at the quantile of a target mass in one of
     the worlds, or, if values are few, at any value.
     """
-    runs = len(values[0]), len(values[1])
+    return _best(terms, _cut(values), claim)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """The ends of half-lines of a score. runs: of each world.
+
+    masses: the target mass of each end; None of few values. counts: how many outcomes of each world lie at each end, up
+    to it, and from it on, shape (3·ends,).
+    """
+
+    ends: Column
+    masses: list[float | None]
+    counts: list[NDArray[np.int64]]
+    runs: tuple[int, int]
+
+
+def _cut(values: tuple[Column, Column]) -> _Cuts | None:
+    """Return the ends of half-lines; None where all scores of both worlds are one, or none is known."""
     ordered = [np.sort(world[~np.isnan(world)]) for world in values]
-    cuts, masses = _cuts(ordered)
-    if len(cuts) == 0 or (len(cuts) == 1 and runs[0] == len(ordered[0]) and runs[1] == len(ordered[1])):
-        return
-    up_to = [np.searchsorted(world, cuts, side="right") for world in ordered]
-    below = [np.searchsorted(world, cuts, side="left") for world in ordered]
+    if not len(ordered[0]) + len(ordered[1]):
+        return None
+    runs = len(values[0]), len(values[1])
+    few = _few_values(ordered)
+    if few is None:
+        places = [
+            (world, mass, share) for world in ordered if len(world) for mass in MASSES for share in {mass, 1 - mass}
+        ]
+        ends = np.array([world[int(share * (len(world) - 1))] for world, _, share in places])
+    else:
+        ends = few
+    if len(ends) == 1 and runs == (len(ordered[0]), len(ordered[1])):
+        return None
+    masses: list[float | None] = [None] * len(ends) if few is not None else [mass for _, mass, _ in places]
+    up_to = [np.searchsorted(world, ends, side="right") for world in ordered]
+    below = [np.searchsorted(world, ends, side="left") for world in ordered]
     counts = [
         np.concatenate([until - before, until, len(world) - before])
         for world, until, before in zip(ordered, up_to, below, strict=True)
     ]
-    single, lower, upper = _approximate_strength(counts[0], counts[1], runs, claim).reshape(3, len(cuts))
+    return _Cuts(ends, masses, counts, runs)
+
+
+def _best(terms: tuple[Term, ...], cuts: _Cuts | None, claim: Claim) -> Iterator[Learned]:
+    """Yield the events of `bounds`."""
+    if cuts is None:
+        return
+    ends, masses = cuts.ends, cuts.masses
+    single, lower, upper = _approximate_strength(cuts.counts[0], cuts.counts[1], cuts.runs, claim).reshape(3, len(ends))
     if masses[0] is None:  # first, because the first of two equally strong events is chosen
         value = float(
-            cuts[::-1][int(single[::-1].argmax())]
+            ends[::-1][int(single[::-1].argmax())]
         )  # the last of equal ones: a refusal rather than all numbers
         yield Learned(terms, value, value)
     if lower.max() >= upper.max():
         best = int(lower.argmax())
-        yield Learned(terms, -np.inf, float(cuts[best]), masses[best])
+        yield Learned(terms, -np.inf, float(ends[best]), masses[best])
     else:
         best = int(upper.argmax())
-        yield Learned(terms, float(cuts[best]), np.inf, masses[best])
-
-
-def _cuts(ordered: list[Column]) -> tuple[Column, list[float | None]]:
-    """Return the ends of half-lines, and the target mass of each (None: one of few values)."""
-    few = _few_values(ordered)
-    if few is not None:
-        return few, [None] * len(few)
-    places = [(world, mass, share) for world in ordered if len(world) for mass in MASSES for share in {mass, 1 - mass}]
-    cuts = np.array([world[int(share * (len(world) - 1))] for world, _, share in places])
-    return cuts, [mass for _, mass, _ in places]
+        yield Learned(terms, float(ends[best]), np.inf, masses[best])
 
 
 def _few_values(ordered: list[Column]) -> Column | None:

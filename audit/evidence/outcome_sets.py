@@ -29,8 +29,8 @@ Tallies = tuple[Counter[Hashable], Counter[Hashable], dict[Hashable, Any]]
 def tallies(outcomes: Worlds) -> Tallies:
     """Return how often each outcome occurs in each world, by its identity, and the outcome of each identity."""
     named: dict[Hashable, Any] = {}
-    wanted = _repeated(outcomes)
-    return _tally(outcomes[0], named, wanted), _tally(outcomes[1], named, wanted), named
+    first, second = _worth_counting(outcomes)
+    return _tally(first, named), _tally(second, named), named
 
 
 def of_outcomes(first: Counter[Hashable], second: Counter[Hashable], named: dict[Hashable, Any]) -> Iterator[OneOf]:
@@ -61,31 +61,37 @@ def _texts(parts: PartValues) -> list[Any]:
     return [one for one in parts.items if isinstance(one, TEXTS)]
 
 
-def _repeated(outcomes: Worlds) -> set[Any] | None:
-    """Return the outcomes that occur more than once, where few do: no other will occur again. None stands for all."""
+def _worth_counting(outcomes: Worlds) -> Worlds:
+    """Return the outcomes that occur more than once, where few do: no other will occur again. Else return all."""
+    one, other = outcomes
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape[1:] == other.shape[1:] != ():
+        table = patterns(np.concatenate([one, other]))
+        keys = np.ascontiguousarray(table).view(f"V{table.itemsize * table.shape[1]}").ravel() if table.size else table
+        _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        if len(keys) - len(counts) > SELDOM * len(keys):
+            return outcomes
+        kept = counts[inverse] > 1
+        return one[kept[: len(one)]], other[kept[len(one) :]]
     if any(isinstance(world, np.ndarray | range) for world in outcomes):
-        return None
+        return outcomes
     try:
-        counts = Counter(chain(*outcomes))
+        tally = Counter(chain(one, other))
     except TypeError:  # dataclasses that are not frozen
-        return None
-    if counts.total() - len(counts) > SELDOM * counts.total():
-        return None
-    return {one for one, count in counts.items() if count > 1}
+        return outcomes
+    if tally.total() - len(tally) > SELDOM * tally.total():
+        return outcomes
+    return [each for each in one if tally[each] > 1], [each for each in other if tally[each] > 1]
 
 
-def _tally(outcomes: Outcomes, named: dict[Hashable, Any], wanted: set[Any] | None) -> Counter[Hashable]:
-    """Return the counts of outcomes by their identity, and add each identity's outcome to `named`.
-
-    wanted: the outcomes that are counted; None: all.
-    """
+def _tally(outcomes: Outcomes, named: dict[Hashable, Any]) -> Counter[Hashable]:
+    """Return the counts of outcomes by their identity, and add each identity's outcome to `named`."""
     if isinstance(outcomes, np.ndarray) and outcomes.ndim == 1 and outcomes.dtype.kind in "iuf":
         _, first, counts = np.unique(patterns(outcomes), return_index=True, return_counts=True)
         distinct = outcomes[first].tolist()
         keys = list(map(identity, distinct))
         tally = Counter(dict(zip(keys, counts.tolist(), strict=True)))
     else:
-        distinct = rows(outcomes) if wanted is None else [one for one in outcomes if one in wanted]
+        distinct = list(rows(outcomes))
         keys = list(map(identity, distinct))
         tally = Counter(keys)
     named.update(zip(keys, distinct, strict=True))

@@ -42,7 +42,7 @@ def work_counted() -> Iterator[None]:
 def work_clock() -> Callable[[], float]:
     """Return a clock that begins at 0 and moves on, at each reading, by what the caller's work takes on most machines.
 
-    Who reads it says what work: `Function.outcomes` reads it before and after its runs, `search` and `Check.search` at
+    Who reads it says what work: `Function.released` reads it before each of its runs, `search` and `Check.search` at
     each pair.
     """
     now = 0.0
@@ -58,6 +58,6 @@ def work_clock() -> Callable[[], float]:
 def _seconds(reader: FrameType) -> float:
     if reader.f_code is Clock.now.__code__ and reader.f_back is not None:
         reader = reader.f_back
-    if reader.f_code is Function.outcomes.__code__:
-        return int(reader.f_locals["runs"]) * RUN / 2
+    if reader.f_code is Function.released.__code__:
+        return int((*reader.f_locals["more"], 1)[0]) * RUN
     return BY_READER.get(reader.f_code, READING)
