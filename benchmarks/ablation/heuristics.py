@@ -102,6 +102,9 @@ HEURISTICS = {
         {f"{SCORE}READ": _no_sums(score.READ), f"{SCORE}SCREENED": _no_sums(score.SCREENED)},
     ),
     "regressions": Heuristic("events are half-spaces of all parts", {f"{EVENTS}_of_regressions": _nothing}),
+    "bends": Heuristic(
+        "the score of a regression on few parts bends at five places, not one", {f"{EVENTS}BENT_PARTS": 0}
+    ),
     "sole outcomes": Heuristic("events are rare outcomes of one world alone", {f"{SETS}SOLE": 0}),
     "looks go on": Heuristic("a second look goes on while its wealth grows", {f"{SCORE}HOPEFUL": math.inf}),
     "looks end": Heuristic("a second look ends where its wealth falls behind", {f"{SCORE}BEHIND": math.inf}),
