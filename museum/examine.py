@@ -1,6 +1,7 @@
 """Check one release of one exhibit in this process, and print what was found as one line of JSON.
 
-The page of the release that the exhibit is about becomes check.html in its folder.
+The page of the release that the exhibit is about becomes check.html in its folder, or check.txt where it is a training
+loop.
 
     python -m museum.examine FOLDER ROLE SECONDS [INTERPRETER]
 
@@ -27,23 +28,28 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.words import evidence_words
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 from subnormal.audit.conforms.conforms import conforms
+from subnormal.audit.model import Verdict
 from subnormal.audit.targets import serve
 from subnormal.audit.targets.program import program
+from subnormal.audit.training import result as training
+from subnormal.audit.training.training import check_training
 
 COMMAND = "cmd:"
 ANSWER_SECONDS = 120.0  # for one answer of a program
 
 
-def examined(one: Exhibit, release: Release, interpreter: str = "") -> Result:
+def examined(one: Exhibit, release: Release, interpreter: str = "") -> Result | training.Result:
     """Check one release. interpreter: of the environment in which it is alone.
 
     Raises ExhibitError where exhibit.py lacks a name, TargetError where a program breaks the protocol.
     """
     names = _names(one)
-    required = ("data",) if "law" in names else ("data", "adjacent")
+    required = ("data",) if "law" in names or "training" in names else ("data", "adjacent")
     if missing := [name for name in required if name not in names]:
         raise ExhibitError(f"{one.name}/exhibit.py: {', '.join(missing)} must be defined")
     with _function(one, release, names, interpreter) as (function, batch):
+        if "training" in names:
+            return check_training(function, names["data"], **names["training"])
         if "bound" in names:
             return _stability(function, names, one.seconds, batch)
         if "law" in names:
@@ -88,13 +94,39 @@ def _names(one: Exhibit) -> dict[str, Any]:
     return vars(importlib.import_module("exhibit"))
 
 
-def found(result: Result) -> dict[str, Any]:
+def found(result: Result | training.Result) -> dict[str, Any]:
     """Return what is kept of a result. What differs between two equal searches is under "spent"."""
+    if isinstance(result, training.Result):
+        return _stages(result)
     whole = json.loads(document.to_json(result))
     kept = {key: whole[key] for key in ("verdict", "stage", "worlds", "error", "notes")}
     words = {kind: evidence_words(evidence) for kind, evidence in result.evidence.items()}
     event = None if whole["event"] is None else whole["event"]["words"]
     return {**kept, "event": event, "evidence": words, "spent": {key: whole[key] for key in ("pairs", "runs")}}
+
+
+def _stages(result: training.Result) -> dict[str, Any]:
+    """Return what is kept of a check of a loop: of each stage that is wrong, or was not tried, what is said first."""
+    passed = Verdict.NOT_REFUTED
+    said = {stage.name: stage.said[0] for stage in result.stages if stage.verdict is result.verdict is not passed}
+    return {
+        "verdict": result.verdict,
+        "stage": "training",
+        "worlds": None,
+        "error": None,
+        "notes": [],
+        "event": None,
+        "evidence": said,
+        "spent": {"runs": result.runs},
+    }
+
+
+def keep_page(folder: Path, result: Result | training.Result) -> None:
+    """Write what was found for a reader."""
+    if isinstance(result, training.Result):
+        (folder / "check.txt").write_text(f"{result}\n", encoding="utf-8")
+    else:
+        (folder / "check.html").write_text(page.to_html(result), encoding="utf-8")
 
 
 def main() -> None:
@@ -107,7 +139,7 @@ def main() -> None:
         result = examined(one, release, *interpreter)
     made = found(result)
     if release.role == one.kind:
-        (one.folder / "check.html").write_text(page.to_html(result), encoding="utf-8")
+        keep_page(one.folder, result)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     made["spent"]["seconds"] = round(sum(one.ru_utime + one.ru_stime for one in used), 1)
     print(json.dumps(made, allow_nan=False))

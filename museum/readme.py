@@ -13,8 +13,9 @@ ALPHA = 1e-6  # of a check: what `check` takes where it is not told
 HEAD = """# The museum
 
 Public flaws of released software, each checked as a user would check it: `subnormal.check` gets a function, the domain
-of its data and its claim (or the law that its noise declares), and no hint. `make museum` installs each release into an
-environment of its own, checks it, and writes this page. [CONTRIBUTING.md](../CONTRIBUTING.md) says what an exhibit is.
+of its data and its claim (or the law that its noise declares), and no hint. `subnormal.check_training` gets a loop of
+DP-SGD, some records, and what its accountant assumes. `make museum` installs each release into an environment of its
+own, checks it, and writes this page. [CONTRIBUTING.md](../CONTRIBUTING.md) says what an exhibit is.
 
 {summary}
 """
@@ -26,8 +27,8 @@ An exhibit's name leads to what is checked, its date to the report that made the
 page of its check, with both inputs and the event. The evidence is *exact* (one pair of inputs proves it), *modelled*
 (it holds if the calls that draw noise draw what their names say), *sequential* (an event that was fixed before it was
 counted, in as many runs of one input as of the other) or *law* (events that the declared law has fixed, in runs of one
-input). A row with exact evidence is the same in every run. A flaw that
-the check does not find stays here, is called missed, and says why.
+input); of a training loop, it is what is said first of each stage that is wrong. A row with exact evidence is the same
+in every run. A flaw that the check does not find stays here, is called missed, and says why.
 
 | exhibit | public since | flawed release | verdict | decided by | evidence | fixed release |
 |---|---|---|---|---|---|---|
@@ -112,7 +113,7 @@ def _other(exhibit: Exhibit) -> str:
 
 def _time(exhibit: Exhibit, release: Release) -> str:
     spent = records(exhibit).get(release.role, {}).get("spent")
-    numbers = ["", "", ""] if spent is None else [f"{spent[key]:,}" for key in ("seconds", "pairs", "runs")]
+    numbers = [f"{spent[key]:,}" if spent and key in spent else "" for key in ("seconds", "pairs", "runs")]
     return _row([exhibit.name, _release(exhibit, release), *numbers])
 
 
@@ -125,7 +126,9 @@ def _names(exhibit: Exhibit) -> list[str]:
 
 def _linked(exhibit: Exhibit, said: str) -> str:
     """Return a verdict that leads to the page of the release that the exhibit is about."""
-    return f"[{said}]({exhibit.name}/check.html)" if "verdict" in records(exhibit).get(exhibit.kind, {}) else said
+    record = records(exhibit).get(exhibit.kind, {})
+    page = "check.txt" if record.get("stage") == "training" else "check.html"
+    return f"[{said}]({exhibit.name}/{page})" if "verdict" in record else said
 
 
 def _release(exhibit: Exhibit, release: Release) -> str:
