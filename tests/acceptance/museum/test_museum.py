@@ -121,6 +121,39 @@ def test_an_exhibit_may_declare_a_law(tmp_path: Path) -> None:
     assert "| runs | law: the outcome is" in readme.text([one])
 
 
+LOOP = """
+import numpy as np
+
+data = np.random.default_rng(1).normal(size=(100, 2))
+training = {"clip": 1.0, "noise_multiplier": 1.0, "steps": 4, "sampler": "full", "runs": 2}
+
+def loop(data, steps, clip=2.0):
+    random, theta = np.random.default_rng(), np.zeros(2)
+    for _ in range(steps):
+        batch = np.clip(np.nan_to_num(data[:]), -1e6, 1e6)
+        clipped = batch / np.maximum(1, np.linalg.norm(batch, axis=1, keepdims=True) / clip)
+        theta = theta - 0.1 * (clipped.sum(axis=0) + random.normal(0, 1.0, 2))
+    return theta
+
+def right(data, steps):
+    return loop(data, steps, clip=1.0)
+"""
+
+
+def test_an_exhibit_may_be_a_training_loop(tmp_path: Path) -> None:
+    """The loop that clips to twice the norm is convicted, by its stage; the right one is not."""
+    one = exhibit(made(tmp_path, TOML.replace('"bare"', '"loop"\nfixed = "right"'), LOOP))
+    for release in one.releases:
+        keep(one, release, checked(one, release, HERE))
+    known, page = records(one), readme.text([one])
+    assert known["flawed"]["verdict"] == "VIOLATED"
+    assert set(known["flawed"]["evidence"]) == {"clipping"}
+    assert known["fixed"]["verdict"] != "VIOLATED"
+    assert "| [VIOLATED](a-name/check.txt) | training | clipping: " in page
+    assert "VIOLATED: clipping" in (one.folder / "check.txt").read_text()
+    assert f"| a-name | `loop` | {known['flawed']['spent']['seconds']:,} |  | " in page
+
+
 def test_a_sound_release_is_not_accused(tmp_path: Path) -> None:
     one = exhibit(made(tmp_path, TOML.replace("flawed", "sound").replace("bare", "constant").replace("30", "2")))
     checks.check_all([one], told=lambda message: None)
@@ -227,7 +260,7 @@ def test_an_environment_is_named_by_what_is_in_it(tmp_path: Path) -> None:
 
 def test_no_page_holds_a_path_of_the_machine_that_made_it() -> None:
     root = str(MUSEUM.parent)
-    pages = [*MUSEUM.glob("*/check.html"), *MUSEUM.glob("*/result.json"), MUSEUM / "README.md"]
+    pages = [*MUSEUM.glob("*/check.*"), *MUSEUM.glob("*/result.json"), MUSEUM / "README.md"]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert root not in text, page
