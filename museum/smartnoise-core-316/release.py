@@ -13,8 +13,8 @@ waiting = {"data": None, "count": 1, "sums": []}
 def function(numbers):
     """Return a noisy sum, rounded: the low bits of float noise are a flaw of their own.
 
-    An analysis costs as much as hundreds of sums, each with noise of its own: more and more of them are made at once for
-    the same numbers.
+    An analysis costs as much as hundreds of sums, each with noise of its own: more and more of them are made at once
+    for the same numbers.
     """
     if numbers != waiting["data"]:
         waiting.update(data=numbers, count=1, sums=[])
