@@ -42,7 +42,8 @@ def optimal(claim: Claim, first: Law, second: Law) -> Optimum:
         below = second.get(value, 0.0)
         return round(math.log(first.get(value, 0.0) or 5e-324) - math.log(below or 5e-324), 9)
 
-    taken, best, fastest = [], Optimum(frozenset(), 0.0, 0.0), 0.0
+    taken: list[Hashable] = []
+    best, fastest = Optimum(frozenset(), 0.0, 0.0), 0.0
     for _, level in groupby(sorted(values, key=ratio, reverse=True), key=ratio):
         taken += level
         one, other = (min(1.0, math.fsum(law.get(value, 0.0) for value in taken)) for law in (first, second))

@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from benchmarks.adversary.laws import Law, Optimum, optimal
+from subnormal.audit.neighbours.relations import within
 from subnormal.mechanisms.privacy import Claim
 
 Function = Callable[[Any], Any]
@@ -34,14 +35,15 @@ class Problem:
     pair: tuple[Any, Any]
     words: str
     statistic: Callable[[Any], Hashable]
-    laws: Callable[[], tuple[Law, Law]]
+    laws: Callable[[], tuple[Law, ...]]
     sound: Function | None = None
     error: float = 0.0
 
     @property
     def optimum(self) -> Optimum:
         """The optimal event, and its probabilities on the two inputs of the pair."""
-        return optimal(self.claim, *self.laws())
+        first, second = self.laws()
+        return optimal(self.claim, first, second)
 
     def run(self, value: Any) -> Hashable:
         """Return the statistic of one run."""
@@ -50,6 +52,29 @@ class Problem:
         except Exception as error:
             outcome = error
         return self.statistic(outcome)
+
+
+Setting = tuple[st.SearchStrategy[Any], Any, Claim, tuple[Any, Any]]  # data, adjacent, claim and pair
+BIT: Setting = (st.integers(0, 1), within(1), Claim(1.0), (1, 0))
+
+
+def problem(
+    function: Function,
+    setting: Setting,
+    words: str,
+    statistic: Callable[[Any], Hashable],
+    laws: Callable[[], tuple[Law, ...]],
+    sound: Function | None = None,
+    error: float = 0.0,
+) -> Problem:
+    """Return the problem with the name of its function."""
+    name = function.__name__.replace("_", "-")
+    return Problem(name, function, *setting, words, statistic, laws, sound, error)
+
+
+def same(outcome: Any) -> Any:
+    """Return the outcome: the statistic where nothing is left out."""
+    return outcome
 
 
 def whole(scale: float) -> int:

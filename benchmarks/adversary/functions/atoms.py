@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from benchmarks.adversary.laws import Law, coin, geometric, joint, mapped, mixed
-from benchmarks.adversary.problem import Problem, whole, wholes
+from benchmarks.adversary.problem import Problem, problem, same, whole, wholes
 from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
 from subnormal.mechanisms.privacy import Claim
 
@@ -25,14 +25,14 @@ def noisy(values: list[int], scale: float) -> list[int]:
     return [value + noise for value, noise in zip(values, wholes(scale, len(values)), strict=True)]
 
 
-def raw_part_of_four(values: list[int]) -> list[int]:
+def raw_part_of_4(values: list[int]) -> list[int]:
     released = [value + whole(50.0) for value in values]
     if random.random() < 0.3:
         released[0] = values[0]
     return released
 
 
-def raw_part_of_sixteen(values: list[int]) -> list[int]:
+def raw_part_of_16(values: list[int]) -> list[int]:
     released = noisy(values, 30.0)
     if np.random.random() < 0.1:
         released[11] = values[11]
@@ -47,7 +47,7 @@ def two_raw_parts(values: list[int]) -> list[int]:
 
 
 def beside(value: int) -> int:
-    """Return −1, 0, 1 or 2 for a value below 0, 0, 1 or above: the ratio of two such laws of noise depends on no more."""
+    """Return −1, 0, 1 or 2 for a value below 0, 0, 1 or above: the ratio of two laws of noise depends on no more."""
     return min(max(value, -1), 2)
 
 
@@ -101,11 +101,11 @@ def large_noise(value: int) -> Law:
     return mixed((1.0, mapped(geometric(20.0), lambda noise: value if noise > 60 else value + noise)))
 
 
-def raw_seldom(records: list[int]) -> int:
+def raw_in_500(records: list[int]) -> int:
     return -1000 - len(records) if random.random() < 1 / 500 else len(records) + whole(1.0)
 
 
-def raw_very_seldom(records: list[int]) -> int:
+def raw_in_2000(records: list[int]) -> int:
     return -1000 - len(records) if random.random() < 1 / 2000 else len(records) + whole(1.0)
 
 
@@ -127,7 +127,7 @@ def special_record(records: list[int]) -> int:
     return len(records) + whole(1.0) + (5 if 54_321 in records else 0)
 
 
-def keys_above_five(purchases: list[str]) -> dict[str, int]:
+def keys_above_5(purchases: list[str]) -> dict[str, int]:
     counts = {key: count + whole(1.0) for key, count in Counter(purchases).items()}
     return {key: count for key, count in sorted(counts.items()) if count >= 5}
 
@@ -136,35 +136,34 @@ def of_part(part: int) -> Any:
     return lambda outcome: outcome[part]
 
 
-def vector(name: str, function: Any, data: Any, place: int, law: Any, statistic: Any, words: str, **given: Any) -> Any:
+def vector(function: Any, data: Any, place: int, law: Any, statistic: Any, words: str, **given: Any) -> Any:
     """Return a problem whose pair is 0 everywhere, and 1 in one place."""
     length = {FOUR: 4, SIXTEEN: 16, TWELVE: 12}[data]
     pair = [0] * length, [int(each == place) for each in range(length)]
     laws = lambda: (law(0), law(1))  # noqa: E731
-    return Problem(name, function, data, within(1, "l1"), given.pop("claim"), pair, words, statistic, laws, **given)
+    return problem(function, (data, within(1, "l1"), given.pop("claim"), pair), words, statistic, laws, **given)
 
 
-def counted(name: str, function: Any, share: float) -> Problem:
+def raw_count(share: float, count: int) -> Law:
+    """Return the law of a count with noise, of which a share is the count itself, below −1000."""
+    return mixed((share, {-1000 - count: 1.0}), (1 - share, geometric(1.0, count)))
+
+
+def counted(function: Any, share: float) -> Problem:
     """Return a problem that releases the raw count with a probability."""
-    law = lambda count: mixed((share, {-1000 - count: 1.0}), (1 - share, geometric(1.0, count)))  # noqa: E731
-    return Problem(
-        name,
+    return problem(
         function,
-        UNIT,
-        add_or_remove(),
-        Claim(1.0),
-        ([0], []),
+        (UNIT, add_or_remove(), Claim(1.0), ([0], [])),
         "the count, below −1000",
-        lambda outcome: outcome,
-        lambda: (law(1), law(0)),
+        same,
+        lambda: (raw_count(share, 1), raw_count(share, 0)),
         lambda records: len(records) + whole(1.0),
     )
 
 
 PROBLEMS = (
     vector(
-        "raw-part-of-4",
-        raw_part_of_four,
+        raw_part_of_4,
         FOUR,
         0,
         lambda value: mixed((0.3, {value: 1.0}), (0.7, geometric(50.0, value))),
@@ -174,8 +173,7 @@ PROBLEMS = (
         sound=lambda values: [value + whole(50.0) for value in values],
     ),
     vector(
-        "raw-part-of-16",
-        raw_part_of_sixteen,
+        raw_part_of_16,
         SIXTEEN,
         11,
         lambda value: mixed((0.1, {value: 1.0}), (0.9, geometric(30.0, value))),
@@ -184,13 +182,9 @@ PROBLEMS = (
         claim=Claim(1.0),
         sound=lambda values: noisy(values, 30.0),
     ),
-    Problem(
-        "two-raw-parts",
+    problem(
         two_raw_parts,
-        TWELVE,
-        within(1),
-        Claim(1.0),
-        ([0] * 12, [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+        (TWELVE, within(1), Claim(1.0), ([0] * 12, [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0])),
         "parts 2 and 5 are their values, both",
         lambda outcome: (beside(outcome[2]), beside(outcome[5])),
         lambda: tuple(
@@ -199,20 +193,15 @@ PROBLEMS = (
         ),
         lambda values: noisy(values, 12.0),
     ),
-    Problem(
-        "raw-anywhere",
+    problem(
         raw_anywhere,
-        NUMBER,
-        within(99_999),
-        Claim(1.0),
-        (7, 8),
+        (NUMBER, within(99_999), Claim(1.0), (7, 8)),
         "the number is in some part",
         lambda outcome: (int(7 in outcome), int(8 in outcome)),
         anywhere,
         lambda number: np.random.randint(0, 100_000, 12).tolist(),
     ),
     vector(
-        "coarse-noise",
         coarse_noise,
         FOUR,
         1,
@@ -225,7 +214,6 @@ PROBLEMS = (
         sound=lambda values: noisy(values, 20.0),
     ),
     vector(
-        "shared-noise",
         shared_noise,
         TWELVE,
         9,
@@ -235,20 +223,15 @@ PROBLEMS = (
         claim=Claim(1.0),
         sound=lambda values: noisy(values, 12.0),
     ),
-    Problem(
-        "raw-as-text",
+    problem(
         raw_as_text,
-        UNIT,
-        add_or_remove(),
-        Claim(1.0),
-        ([1], []),
+        (UNIT, add_or_remove(), Claim(1.0), ([1], [])),
         "the sum, as text",
-        lambda outcome: outcome,
+        same,
         lambda: tuple(mixed((1 / 200, {str(one): 1.0}), (199 / 200, geometric(1.0, one))) for one in (1, 0)),
         lambda records: sum(records) + whole(1.0),
     ),
     vector(
-        "raw-where-large",
         raw_where_large,
         FOUR,
         2,
@@ -258,51 +241,40 @@ PROBLEMS = (
         claim=Claim(0.5),
         sound=lambda values: noisy(values, 20.0),
     ),
-    counted("raw-in-500", raw_seldom, 1 / 500),
-    counted("raw-in-2000", raw_very_seldom, 1 / 2000),
-    Problem(
-        "fails-seldom",
+    counted(raw_in_500, 1 / 500),
+    counted(raw_in_2000, 1 / 2000),
+    problem(
         fails_seldom,
-        st.lists(st.integers(0, 20), max_size=30),
-        change_one(),
-        Claim(1.0),
-        ([20], [0]),
+        (st.lists(st.integers(0, 20), max_size=30), change_one(), Claim(1.0), ([20], [0])),
         "it raises ValueError",
         lambda outcome: isinstance(outcome, ValueError),
         lambda: (mapped(coin(0.01), bool), {False: 1.0}),
         lambda records: 16 + whole(1.0),
     ),
-    Problem(
-        "rare-key",
+    problem(
         rare_key,
-        UNIT,
-        add_or_remove(),
-        Claim(0.5),
-        ([1] * 4, [1] * 3),
+        (UNIT, add_or_remove(), Claim(0.5), ([1] * 4, [1] * 3)),
         "the key `more` is there, and the count at least 4",
         lambda outcome: (outcome["count"], int("more" in outcome)),
         lambda: tuple(joint(geometric(2.0, n), coin(share)) for n, share in ((4, 0.013), (3, 0.0049))),
         lambda records: {"count": len(records) + whole(2.0)},
     ),
-    Problem(
-        "special-record",
+    problem(
         special_record,
-        st.lists(NUMBER, max_size=20),
-        add_or_remove(),
-        Claim(1.0),
-        ([54_321], []),
+        (st.lists(NUMBER, max_size=20), add_or_remove(), Claim(1.0), ([54_321], [])),
         "the count is too large by 5",
-        lambda outcome: outcome,
+        same,
         lambda: (geometric(1.0, 6), geometric(1.0)),
         lambda records: len(records) + whole(1.0),
     ),
-    Problem(
-        "keys-above-5",
-        keys_above_five,
-        st.lists(st.sampled_from(["bread", "milk", "salt", "tea"]), max_size=40),
-        add_or_remove(),
-        Claim(1.0, 1e-6),
-        (["tea"], []),
+    problem(
+        keys_above_5,
+        (
+            st.lists(st.sampled_from(["bread", "milk", "salt", "tea"]), max_size=40),
+            add_or_remove(),
+            Claim(1.0, 1e-6),
+            (["tea"], []),
+        ),
         "the key of the one record is there",
         lambda outcome: outcome.get("tea", 0),
         lambda: (mapped(geometric(1.0, 1), lambda count: count if count >= 5 else 0), {0: 1.0}),

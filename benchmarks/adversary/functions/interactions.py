@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from benchmarks.adversary.laws import Law, binomial, coin, geometric, joint, mapped, mixed, summed, uniform
-from benchmarks.adversary.problem import Problem, whole
+from benchmarks.adversary.problem import BIT, Problem, problem, same, whole
 from subnormal.audit.neighbours.relations import add_or_remove, within
 from subnormal.mechanisms.privacy import Claim
 
-BIT, DIGIT = st.integers(0, 1), st.integers(0, 2)
+DIGIT = st.integers(0, 2)
 
 
 def parity(length: int, places: tuple[int, ...], right: float) -> Callable[[int], list[int]]:
@@ -26,17 +26,14 @@ def parity(length: int, places: tuple[int, ...], right: float) -> Callable[[int]
         coins[places[-1]] = (wanted + sum(coins[place] for place in places[:-1])) % 2
         return coins
 
+    release.__name__ = f"parity_of_{len(places)}"
     return release
 
 
 def parity_problem(length: int, places: tuple[int, ...], right: float) -> Problem:
-    return Problem(
-        f"parity-of-{len(places)}",
+    return problem(
         parity(length, places, right),
         BIT,
-        within(1),
-        Claim(1.0),
-        (1, 0),
         f"the parity of parts {', '.join(map(str, places))} is 1",
         lambda outcome: sum(outcome[place] for place in places) % 2,
         lambda: (coin(right), coin(1 - right)),
@@ -44,7 +41,7 @@ def parity_problem(length: int, places: tuple[int, ...], right: float) -> Proble
     )
 
 
-def sum_modulo_three(digit: int) -> list[int]:
+def sum_modulo_3(digit: int) -> list[int]:
     """Return nine digits from 0 to 2; the sum of three of them modulo 3 is the input, with probability .8."""
     digits = np.random.randint(0, 3, 9).tolist()
     if np.random.random() < 0.8:
@@ -78,16 +75,12 @@ def sampled_count(records: list[bool]) -> int:
     return sum(random.random() < 0.5 for one in records if one) + whole(1.0)
 
 
-def count(name: str, function: Any, epsilon: float, law: Callable[[int], Law], words: str, sound: Any) -> Problem:
-    return Problem(
-        name,
+def count(function: Any, epsilon: float, law: Callable[[int], Law], words: str, sound: Any) -> Problem:
+    return problem(
         function,
-        st.lists(st.booleans(), max_size=10),
-        add_or_remove(),
-        Claim(epsilon),
-        ([True], []),
+        (st.lists(st.booleans(), max_size=10), add_or_remove(), Claim(epsilon), ([True], [])),
         words,
-        lambda outcome: outcome,
+        same,
         lambda: (law(1), law(0)),
         sound,
     )
@@ -96,25 +89,17 @@ def count(name: str, function: Any, epsilon: float, law: Callable[[int], Law], w
 PROBLEMS = (
     parity_problem(10, (1, 4, 8), 0.9),
     parity_problem(12, (0, 3, 5, 9, 11), 0.95),
-    Problem(
-        "sum-modulo-3",
-        sum_modulo_three,
-        DIGIT,
-        within(2),
-        Claim(1.0),
-        (2, 0),
+    problem(
+        sum_modulo_3,
+        (DIGIT, within(2), Claim(1.0), (2, 0)),
         "parts 1, 4 and 7 add up to 2 modulo 3",
         lambda outcome: (outcome[1] + outcome[4] + outcome[7]) % 3,
         lambda: tuple(mixed((0.8, {digit: 1.0}), (0.2, uniform(range(3)))) for digit in (2, 0)),
         lambda digit: np.random.randint(0, 3, 9).tolist(),
     ),
-    Problem(
-        "one-if-two",
+    problem(
         one_if_two,
         BIT,
-        within(1),
-        Claim(1.0),
-        (1, 0),
         "part 0 is above 5, part 1 below 3, and part 5 odd",
         lambda outcome: (outcome[0] > 5 and outcome[1] < 3, outcome[5] % 2),
         lambda: tuple(
@@ -123,20 +108,15 @@ PROBLEMS = (
         ),
         lambda bit: np.random.randint(0, 10, 6).tolist(),
     ),
-    Problem(
-        "sum-of-two",
+    problem(
         sum_of_two,
         BIT,
-        within(1),
-        Claim(1.0),
-        (1, 0),
         "part 5 is the sum of parts 0 and 3 modulo 100",
         lambda outcome: outcome[5] == (outcome[0] + outcome[3]) % 100,
         lambda: (mapped(coin(0.3 + 0.7 / 100), bool), mapped(coin(1 / 100), bool)),
         lambda bit: sum_of_two(0),
     ),
     count(
-        "mixed-budgets",
         mixed_budgets,
         0.5,
         lambda one: mixed((0.1, geometric(0.5, one)), (0.9, geometric(4.0, one))),
@@ -144,7 +124,6 @@ PROBLEMS = (
         lambda records: sum(records) + whole(4.0),
     ),
     count(
-        "sampled-count",
         sampled_count,
         0.16,  # ln(1 + .1·(e − 1)) is .159
         lambda one: summed(binomial(one, 0.5), geometric(1.0)),

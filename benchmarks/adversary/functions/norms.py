@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchmarks.adversary.laws import Law, binomial, cells, geometric, joint, mapped, summed, uniform
-from benchmarks.adversary.problem import Problem, whole, wholes
+from benchmarks.adversary.problem import Problem, problem, same, whole, wholes
 from subnormal.audit.neighbours.relations import add_or_remove, change_one
 from subnormal.mechanisms.privacy import Claim
 
@@ -27,6 +28,7 @@ def gaussians(dimensions: int, wide: float) -> Callable[[list[float]], list[floa
         scale = wide if sum(records) > 5 else 1.0
         return np.random.normal(0.0, scale, dimensions).round(DIGITS).tolist()  # type: ignore[no-any-return]
 
+    release.__name__ = f"norm_of_{dimensions}"
     return release
 
 
@@ -37,13 +39,9 @@ def norm_problem(dimensions: int, wide: float, epsilon: float) -> Problem:
         radius = stats.chi(dimensions, scale=scale)
         return cells(radius.cdf, width, radius.ppf(1e-14), radius.isf(1e-14))
 
-    return Problem(
-        f"norm-of-{dimensions}",
+    return problem(
         gaussians(dimensions, wide),
-        RECORDS,
-        change_one(),
-        Claim(epsilon, 1e-5),
-        (MORE, MANY),
+        (RECORDS, change_one(), Claim(epsilon, 1e-5), (MORE, MANY)),
         "the Euclidean norm is large",
         lambda outcome: math.floor(math.hypot(*outcome) / width),
         lambda: (law(wide), law(1.0)),
@@ -53,7 +51,7 @@ def norm_problem(dimensions: int, wide: float, epsilon: float) -> Problem:
     )
 
 
-def laplace_of_fifty(records: list[float]) -> list[int]:
+def sizes_of_50(records: list[float]) -> list[int]:
     return wholes(3.0 if sum(records) > 5 else 2.0, 50)
 
 
@@ -65,7 +63,7 @@ def scale_of_three_parts(records: list[float]) -> list[int]:
     return parts
 
 
-def range_of_forty(records: list[bool]) -> list[int]:
+def range_of_40(records: list[bool]) -> list[int]:
     """Return uniform numbers from −n to n, where n counts True."""
     reach = 10 + (sum(records) > 3)
     return np.random.randint(-reach, reach + 1, 40).tolist()  # type: ignore[no-any-return]
@@ -80,7 +78,7 @@ def largest_of_forty(reach: int) -> Law:
     return {size: below(size) - below(size - 1) for size in range(reach + 1)}
 
 
-def zeros_of_sixty(records: list[float]) -> list[int]:
+def zeros_of_60(records: list[float]) -> list[int]:
     """Return 60 numbers from 0 to 9, each 0 with probability .25 instead of .1 where the sum is large."""
     share = 0.25 if sum(records) > 5 else 0.1
     return [0 if np.random.random() < share else int(np.random.randint(1, 10)) for _ in range(60)]
@@ -96,7 +94,7 @@ def equal_neighbours(records: list[float]) -> list[int]:
 
 
 def repeats(parts: list[int]) -> int:
-    return sum(one == other for one, other in zip(parts, parts[1:], strict=False))
+    return sum(one == other for one, other in pairwise(parts))
 
 
 def bimodal(records: list[bool]) -> int:
@@ -106,10 +104,10 @@ def bimodal(records: list[bool]) -> int:
     return whole(3.8)
 
 
-def some(name: str, function: Any, words: str, statistic: Any, laws: Any, sound: Any, **given: Any) -> Problem:
+def some(function: Any, words: str, statistic: Any, laws: Any, sound: Any, **given: Any) -> Problem:
     """Return a problem on records of numbers, with ε = 1 and δ = 1e-5."""
-    return Problem(
-        name, function, RECORDS, change_one(), Claim(1.0, 1e-5), (MORE, MANY), words, statistic, laws, sound, **given
+    return problem(
+        function, (RECORDS, change_one(), Claim(1.0, 1e-5), (MORE, MANY)), words, statistic, laws, sound, **given
     )
 
 
@@ -121,58 +119,46 @@ PROBLEMS = (
     norm_problem(300, 1.12, 1.0),
     norm_problem(1000, 1.06, 1.0),
     some(
-        "sizes-of-50",
-        laplace_of_fifty,
+        sizes_of_50,
         "the sum of the sizes is large",
         lambda outcome: sum(map(abs, outcome)),
         lambda: tuple(summed(*[mapped(geometric(scale), abs)] * 50) for scale in (3.0, 2.0)),
         lambda records: wholes(2.0, 50),
     ),
     some(
-        "scale-of-three-parts",
         scale_of_three_parts,
         "parts 5, 17 and 29 are large",
         lambda outcome: abs(outcome[5]) + abs(outcome[17]) + abs(outcome[29]),
         lambda: tuple(summed(*[mapped(geometric(scale), abs)] * 3) for scale in (6.0, 2.0)),
         lambda records: wholes(2.0, 40),
     ),
-    Problem(
-        "range-of-40",
-        range_of_forty,
-        FLAGS,
-        add_or_remove(),
-        Claim(1.0, 1e-3),
-        ([True] * 4, [True] * 3),
+    problem(
+        range_of_40,
+        (FLAGS, add_or_remove(), Claim(1.0, 1e-3), ([True] * 4, [True] * 3)),
         "the largest size is 11",
         lambda outcome: max(map(abs, outcome)),
         lambda: (largest_of_forty(11), largest_of_forty(10)),
         lambda records: np.random.randint(-10, 11, 40).tolist(),
     ),
     some(
-        "zeros-of-60",
-        zeros_of_sixty,
+        zeros_of_60,
         "many parts are 0",
         lambda outcome: outcome.count(0),
         lambda: (binomial(60, 0.25), binomial(60, 0.1)),
-        lambda records: zeros_of_sixty([]),
+        lambda records: zeros_of_60([]),
     ),
     some(
-        "equal-neighbours",
         equal_neighbours,
         "many parts equal the one before",
         repeats,
         lambda: (binomial(29, 0.4 + 0.6 / 8), binomial(29, 1 / 8)),
         lambda records: equal_neighbours([]),
     ),
-    Problem(
-        "bimodal",
+    problem(
         bimodal,
-        FLAGS,
-        add_or_remove(),
-        Claim(0.5, 1e-3),
-        ([True] * 4, [True] * 3),
+        (FLAGS, add_or_remove(), Claim(0.5, 1e-3), ([True] * 4, [True] * 3)),
         "the number is near 5 or −5",
-        lambda outcome: outcome,
+        same,
         lambda: (
             mapped(joint(uniform([5, -5]), geometric(1.5)), sum),
             geometric(3.8),

@@ -11,17 +11,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from benchmarks.adversary.laws import Law, coin, mixed, uniform
-from benchmarks.adversary.problem import Problem, whole
+from benchmarks.adversary.problem import BIT, Problem, problem, same, whole
 from subnormal.audit.neighbours.relations import add_or_remove, within
 from subnormal.mechanisms.privacy import Claim
 
 KEYS = ("bread", "milk", "salt", "tea")
-PLACE, BIT = st.integers(0, 9), st.integers(0, 1)
+PLACE = st.integers(0, 9)
 SCORES = st.lists(st.integers(0, 5), min_size=1, max_size=12)
 EIGHT = st.lists(st.integers(0, 5), min_size=8, max_size=8)
 
 
-def in_order_of_counts(purchases: list[str]) -> list[tuple[str, int]]:
+def order_of_counts(purchases: list[str]) -> list[tuple[str, int]]:
     """Return counts with noise, those of the true largest counts first."""
     counts = {key: purchases.count(key) for key in KEYS}
     ordered = dict(sorted(counts.items(), key=lambda item: -item[1]))
@@ -60,7 +60,7 @@ def parity_of_an_order(bit: int) -> list[int]:
 
 
 def few_inversions(bit: int) -> list[int]:
-    """Return 0 … 7 in random order; where the bit is 1, the best of three such orders: that of the fewest inversions."""
+    """Return 0 … 7 in random order; where the bit is 1, that of the fewest inversions of three."""
     return min((random.sample(range(8), 8) for _ in range(3 if bit else 1)), key=inversions)
 
 
@@ -77,16 +77,16 @@ def select(scores: list[int], scale: float) -> int:
     return int(np.argmax(np.array(scores) + np.random.gumbel(0.0, scale, len(scores))))
 
 
-def half_the_noise(scores: list[int]) -> int:
+def selection_half(scores: list[int]) -> int:
     return select(scores, 1.0)
 
 
-def top_four(scores: list[int], scale: float) -> list[int]:
+def first_four(scores: list[int], scale: float) -> list[int]:
     return np.argsort(-np.array(scores) - np.random.gumbel(0.0, scale, 8))[:4].tolist()  # type: ignore[no-any-return]
 
 
-def four_with_the_budget_of_one(scores: list[int]) -> list[int]:
-    return top_four(scores, 2.0)
+def top_four(scores: list[int]) -> list[int]:
+    return first_four(scores, 2.0)
 
 
 def softmax(scores: list[int], scale: float) -> Law:
@@ -106,76 +106,56 @@ def drawn_in_turn(scores: list[int], scale: float, number: int) -> Law:
     return found
 
 
-def placed(name: str, function: Any, words: str, statistic: Any) -> Problem:
+def placed(function: Any, words: str, statistic: Any) -> Problem:
     laws = lambda: tuple(mixed((0.4, {place: 1.0}), (0.6, uniform(range(10)))) for place in (3, 6))  # noqa: E731
     sound = lambda place: random.sample(range(10), 10)  # noqa: E731
-    return Problem(name, function, PLACE, within(9), Claim(1.0), (3, 6), words, statistic, laws, sound)
+    return problem(function, (PLACE, within(9), Claim(1.0), (3, 6)), words, statistic, laws, sound)
 
 
 PROBLEMS = (
-    Problem(
-        "order-of-counts",
-        in_order_of_counts,
-        st.lists(st.sampled_from(KEYS), max_size=40),
-        add_or_remove(),
-        Claim(1.0),
-        (["tea"], []),
+    problem(
+        order_of_counts,
+        (st.lists(st.sampled_from(KEYS), max_size=40), add_or_remove(), Claim(1.0), (["tea"], [])),
         "tea comes first",
         lambda outcome: outcome[0][0],
         lambda: ({"tea": 1.0}, {"bread": 1.0}),
         lambda purchases: [(key, purchases.count(key) + whole(1.0)) for key in KEYS],
     ),
-    placed("last-item", last_item, "item 3 is the last", lambda outcome: outcome[-1]),
-    placed("place-of-the-largest", place_of_the_largest, "part 3 is the largest", lambda outcome: outcome.index(9)),
-    Problem(
-        "parity-of-an-order",
+    placed(last_item, "item 3 is the last", lambda outcome: outcome[-1]),
+    placed(place_of_the_largest, "part 3 is the largest", lambda outcome: outcome.index(9)),
+    problem(
         parity_of_an_order,
         BIT,
-        within(1),
-        Claim(1.0),
-        (1, 0),
         "the order is an odd permutation",
         lambda outcome: inversions(outcome) % 2,
         lambda: (coin(0.9), coin(0.1)),
         lambda bit: random.sample(range(6), 6),
     ),
-    Problem(
-        "few-inversions",
+    problem(
         few_inversions,
-        BIT,
-        within(1),
-        Claim(0.5),
-        (1, 0),
+        (BIT[0], BIT[1], Claim(0.5), BIT[3]),
         "few pairs are out of order",
         inversions,
         lambda: (inversion_law(3), inversion_law(1)),
         lambda bit: random.sample(range(8), 8),
     ),
-    Problem(
-        "selection-half",
-        half_the_noise,
-        SCORES,
-        within(1),
-        Claim(1.0),
-        ([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1]),
+    problem(
+        selection_half,
+        (SCORES, within(1), Claim(1.0), ([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1])),
         "the first one is selected",
-        lambda outcome: outcome,
+        same,
         lambda: (softmax([1, 0, 0, 0, 0, 0], 1.0), softmax([0, 1, 1, 1, 1, 1], 1.0)),
         lambda scores: select(scores, 2.0),
     ),
-    Problem(
-        "top-four",
-        four_with_the_budget_of_one,
-        EIGHT,
-        within(1),
-        Claim(1.0),
-        ([1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]),
+    problem(
+        top_four,
+        (EIGHT, within(1), Claim(1.0), ([1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1])),
         "most of the four are of the first half",
         tuple,
         lambda: (
             drawn_in_turn([1, 1, 1, 1, 0, 0, 0, 0], 2.0, 4),
             drawn_in_turn([0, 0, 0, 0, 1, 1, 1, 1], 2.0, 4),
         ),
-        lambda scores: top_four(scores, 8.0),
+        lambda scores: first_four(scores, 8.0),
     ),
 )

@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from benchmarks.adversary.laws import Law, binomial, coin, geometric, joint, mapped, mixed, summed
-from benchmarks.adversary.problem import Problem, whole, wholes
+from benchmarks.adversary.problem import BIT, Problem, problem, same, whole, wholes
 from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
 from subnormal.mechanisms.privacy import Claim
 
 ANSWERS = st.lists(st.integers(-9, 9), min_size=1, max_size=20)
 UNIT = st.lists(st.integers(0, 1), max_size=40)
-BIT, PLACE = st.integers(0, 1), st.integers(0, 19)
+PLACE = st.integers(0, 19)
 
 
 def exact_queries(queries: list[int]) -> list[bool]:
@@ -62,7 +62,7 @@ def noise_by_size(records: list[int]) -> int:
     return len(records) + whole(1.0 if len(records) < 20 else 0.3)
 
 
-def union(baskets: list[frozenset[str]]) -> frozenset[str]:
+def union_of_baskets(baskets: list[frozenset[str]]) -> frozenset[str]:
     """Return the items whose noisy numbers of baskets are large; a basket may have all of them."""
     items = sorted({item for basket in baskets for item in basket})
     return frozenset(item for item in items if sum(item in basket for basket in baskets) + whole(1.0) >= 5)
@@ -74,7 +74,7 @@ def size_of_a_set(records: list[int]) -> frozenset[int]:
     return frozenset(random.sample(range(100), size))
 
 
-def members(records: list[int]) -> frozenset[int]:
+def two_of_the_records(records: list[int]) -> frozenset[int]:
     """Return two of the records and five random numbers."""
     return frozenset(random.sample(range(1000), 5) + random.sample(records, 2))
 
@@ -128,40 +128,36 @@ def length_of_a_text(bit: int) -> str:
     return "x" * (2 * random.randint(1, 20) - (not is_even))
 
 
-def bits(name: str, function: Any, words: str, statistic: Any, one: float, other: float) -> Problem:
+def bits(function: Any, words: str, statistic: Any, one: float, other: float) -> Problem:
     """Return a problem on one bit, whose statistic is True or False with these probabilities."""
     laws = lambda: (mapped(coin(one), bool), mapped(coin(other), bool))  # noqa: E731
     sound = lambda bit: function(0)  # noqa: E731
-    return Problem(name, function, BIT, within(1), Claim(1.0), (1, 0), words, statistic, laws, sound)
+    return problem(function, BIT, words, statistic, laws, sound)
 
 
-def vector(name: str, function: Any, pair: Any, words: str, statistic: Any, laws: Any, **given: Any) -> Problem:
+def vector(function: Any, pair: Any, words: str, statistic: Any, laws: Any, **given: Any) -> Problem:
     """Return a problem on answers to queries."""
-    return Problem(name, function, ANSWERS, within(1), Claim(1.0), pair, words, statistic, laws, **given)
+    return problem(function, (ANSWERS, within(1), Claim(1.0), pair), words, statistic, laws, **given)
 
 
-def list_of(name: str, function: Any, pair: Any, words: str, laws: Callable[[], Any], **given: Any) -> Problem:
+def list_of(function: Any, pair: Any, words: str, laws: Callable[[], Any], **given: Any) -> Problem:
     """Return a problem on a list of records, whose outcome is the statistic."""
-    return Problem(
-        name, function, UNIT, add_or_remove(), Claim(1.0), pair, words, lambda outcome: outcome, laws, **given
-    )
+    return problem(function, (UNIT, add_or_remove(), Claim(1.0), pair), words, same, laws, **given)
 
 
 TEN = [0] * 10 + [1] * 10
 PROBLEMS = (
     vector(
-        "exact-queries",
         exact_queries,
         ([0, 1], [1, 0]),
         "the first is below, the second above",
         tuple,
-        lambda: tuple(
-            mapped(geometric(2.0), lambda level, pair=pair: tuple(one >= level for one in pair))
-            for pair in ([0, 1], [1, 0])
+        lambda: (
+            mapped(geometric(2.0), lambda level: (level <= 0, level <= 1)),
+            mapped(geometric(2.0), lambda level: (level <= 1, level <= 0)),
         ),
     ),
     vector(
-        "every-positive",
         every_positive,
         (TEN, TEN[::-1]),
         "the second half is above more often than the first",
@@ -169,7 +165,6 @@ PROBLEMS = (
         lambda: (positives(((10, 0), (10, 1))), positives(((10, 1), (10, 0)))),
     ),
     vector(
-        "exact-threshold",
         exact_threshold,
         ([1] * 20, [0] * 20),
         "many are above",
@@ -177,7 +172,6 @@ PROBLEMS = (
         lambda: tuple(binomial(20, at_least(geometric(4.0, value), 1)) for value in (1, 0)),
     ),
     list_of(
-        "true-threshold",
         true_threshold,
         ([0] * 25, [0] * 24),
         "it is a number",
@@ -185,7 +179,6 @@ PROBLEMS = (
         sound=lambda records: len(records) + whole(1.0),
     ),
     list_of(
-        "rounded-sum",
         rounded_sum,
         ([1, 1, 1], [1, 1]),
         "the sum is nearer to 5 than to 0",
@@ -193,74 +186,53 @@ PROBLEMS = (
         sound=lambda records: 5 * ((sum(records) + 2) // 5) + whole(5.0),
     ),
     list_of(
-        "noise-by-size",
         noise_by_size,
         ([0] * 20, [0] * 19),
         "the count is 20 or 21",
         lambda: (geometric(0.3, 20), geometric(1.0, 19)),
         sound=lambda records: len(records) + whole(1.0),
     ),
-    Problem(
-        "union-of-baskets",
-        union,
-        st.lists(st.frozensets(st.sampled_from("abcdefgh")), max_size=10),
-        add_or_remove(),
-        Claim(1.0, 1e-3),
-        ([frozenset("abcdefgh")], []),
+    problem(
+        union_of_baskets,
+        (
+            st.lists(st.frozensets(st.sampled_from("abcdefgh")), max_size=10),
+            add_or_remove(),
+            Claim(1.0, 1e-3),
+            ([frozenset("abcdefgh")], []),
+        ),
         "an item is there",
         len,
         lambda: (binomial(8, at_least(geometric(1.0, 1), 5)), {0: 1.0}),
     ),
-    Problem(
-        "size-of-a-set",
+    problem(
         size_of_a_set,
-        UNIT,
-        add_or_remove(),
-        Claim(1.0),
-        ([0], []),
+        (UNIT, add_or_remove(), Claim(1.0), ([0], [])),
         "the set has two items or three",
         len,
         lambda: tuple(summed({1 + one: 1.0}, {-1: 1 / 8, 0: 6 / 8, 1: 1 / 8}) for one in (1, 0)),
     ),
-    Problem(
-        "two-of-the-records",
-        members,
-        st.lists(st.integers(0, 999), min_size=10, max_size=10),
-        change_one(),
-        Claim(1.0, 1e-3),
-        (list(range(10)), [*range(9), 10]),
+    problem(
+        two_of_the_records,
+        (
+            st.lists(st.integers(0, 999), min_size=10, max_size=10),
+            change_one(),
+            Claim(1.0, 1e-3),
+            (list(range(10)), [*range(9), 10]),
+        ),
         "9 is in the set, 10 is not",
         lambda outcome: (9 in outcome, 10 in outcome),
         lambda: (both_members(1), both_members(0)),
     ),
-    Problem(
-        "two-sets",
+    problem(
         two_sets,
-        PLACE,
-        within(19),
-        Claim(1.0),
-        (3, 6),
+        (PLACE, within(19), Claim(1.0), (3, 6)),
         "3 is in both sets",
         lambda outcome: tuple(int(item in outcome[0] and item in outcome[1]) for item in (3, 6)),
         both_sets,
         lambda place: (frozenset(random.sample(range(20), 5)), frozenset(random.sample(range(20), 5))),
     ),
-    bits("trailing-space", trailing_space, "a space follows", lambda outcome: outcome[-1] == " ", 0.1, 0.01),
-    bits("seventh-letter", seventh_letter, "letter 7 is q", lambda outcome: outcome[7] == "q", 0.2 + 0.8 / 26, 1 / 26),
-    bits(
-        "palindrome",
-        palindrome,
-        "it is a palindrome",
-        lambda outcome: outcome == outcome[::-1],
-        0.2 + 0.8 / 256,
-        1 / 256,
-    ),
-    bits(
-        "length-of-a-text",
-        length_of_a_text,
-        "its length is even",
-        lambda outcome: len(outcome) % 2 == 0,
-        0.85,
-        0.15,
-    ),
+    bits(trailing_space, "a space follows", lambda outcome: outcome[-1] == " ", 0.1, 0.01),
+    bits(seventh_letter, "letter 7 is q", lambda outcome: outcome[7] == "q", 0.2 + 0.8 / 26, 1 / 26),
+    bits(palindrome, "it is a palindrome", lambda outcome: outcome == outcome[::-1], 0.2 + 0.8 / 256, 1 / 256),
+    bits(length_of_a_text, "its length is even", lambda outcome: len(outcome) % 2 == 0, 0.85, 0.15),
 )

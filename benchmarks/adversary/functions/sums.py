@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchmarks.adversary.laws import Law, binomial, cells, geometric, mapped, summed
-from benchmarks.adversary.problem import Problem, whole, wholes
+from benchmarks.adversary.problem import BIT, problem, same, whole, wholes
 from subnormal.audit.neighbours.relations import add_or_remove, change_one, within
 from subnormal.mechanisms.privacy import Claim
 
@@ -39,7 +40,7 @@ def blocks(stream: list[bool], scale: float) -> list[int]:
     return [sum(stream[start : start + size]) + whole(scale) for start, size in BLOCKS]
 
 
-def tree(stream: list[bool]) -> list[int]:
+def tree_counter(stream: list[bool]) -> list[int]:
     return blocks(stream, 1.0)
 
 
@@ -48,9 +49,9 @@ def forty_answers(values: list[int]) -> list[int]:
     return [value + noise for value, noise in zip(values, wholes(10.0, 40), strict=True)]
 
 
-def differences(values: list[int]) -> list[int]:
-    """Return the differences of neighbours with noise, as if each moved by 1."""
-    return [right - left + whole(4.0) for left, right in zip(values, values[1:], strict=False)]
+def differences_of_12(values: list[int]) -> list[int]:
+    """Return the differences_of_12 of neighbours with noise, as if each moved by 1."""
+    return [right - left + whole(4.0) for left, right in pairwise(values)]
 
 
 def hundred_means(values: list[float]) -> list[float]:
@@ -62,12 +63,12 @@ def bits_of_a_number(number: int) -> list[int]:
     return [int((number >> place & 1) ^ (np.random.random() < 0.4)) for place in range(20)]
 
 
-def rows_of_users(rows: list[tuple[str, int]]) -> int:
+def rows_of_a_user(rows: list[tuple[str, int]]) -> int:
     """Return a count of rows with the noise of one row for each user."""
     return len(rows) + whole(2.0)
 
 
-def letters(bit: int) -> str:
+def letters_of_a_text(bit: int) -> str:
     """Return a text of 40 letters, of which more are b where the bit is 1."""
     return "".join("b" if np.random.random() < (0.65 if bit else 0.4) else "a" for _ in range(40))
 
@@ -78,88 +79,65 @@ def mean_of_a_hundred(shift: float) -> Law:
 
 
 PROBLEMS = (
-    Problem(
-        "tree-counter",
-        tree,
-        STREAM,
-        change_one(),
-        Claim(1.0),
-        ([place == 5 for place in range(16)], [False] * 16),
+    problem(
+        tree_counter,
+        (STREAM, change_one(), Claim(1.0), ([place == 5 for place in range(16)], [False] * 16)),
         "the five blocks of the record are large, in sum",
         lambda outcome: nearer(outcome, [1] * 31, [0] * 31, OF_FIVE),
         lambda: nearness(1.0, 1, 5),
         lambda stream: blocks(stream, 5.0),
     ),
-    Problem(
-        "forty-answers",
+    problem(
         forty_answers,
-        FORTY,
-        within(1),
-        Claim(1.0),
-        ([1] * 40, [0] * 40),
+        (FORTY, within(1), Claim(1.0), ([1] * 40, [0] * 40)),
         "all parts are large, in sum",
         lambda outcome: nearer(outcome, [1] * 40, [0] * 40),
         lambda: nearness(10.0, 1, 40),
         lambda values: [value + noise for value, noise in zip(values, wholes(40.0, 40), strict=True)],
     ),
-    Problem(
-        "differences-of-12",
-        differences,
-        TWELVE,
-        within(1),
-        Claim(2.75),
-        ([1, 0] * 6, [0, 1] * 6),
+    problem(
+        differences_of_12,
+        (TWELVE, within(1), Claim(2.75), ([1, 0] * 6, [0, 1] * 6)),
         "the differences fall and rise by turns",
         lambda outcome: nearer(outcome, [-1, 1] * 5 + [-1], [1, -1] * 5 + [1]),
         lambda: nearness(4.0, 2, 11),
-        lambda values: [right - left + whole(8.0) for left, right in zip(values, values[1:], strict=False)],
+        lambda values: [right - left + whole(8.0) for left, right in pairwise(values)],
     ),
-    Problem(
-        "hundred-means",
+    problem(
         hundred_means,
-        HUNDRED,
-        within(1),
-        Claim(2.0, 1e-5),
-        ([1.0] * 100, [0.0] * 100),
+        (HUNDRED, within(1), Claim(2.0, 1e-5), ([1.0] * 100, [0.0] * 100)),
         "the sum of all parts is large",
         lambda outcome: math.floor(sum(outcome) / 40 / 0.04),
         lambda: (mean_of_a_hundred(1.0), mean_of_a_hundred(0.0)),
         error=0.4 * 100 * 0.5e-4 / 40,  # by rounding, times the density of a normal number
     ),
-    Problem(
-        "bits-of-a-number",
+    problem(
         bits_of_a_number,
-        st.integers(0, 2**20 - 1),
-        within(2**20),
-        Claim(2.0),
-        (2**20 - 1, 0),
+        (st.integers(0, 2**20 - 1), within(2**20), Claim(2.0), (2**20 - 1, 0)),
         "most bits are 1",
         sum,
         lambda: (binomial(20, 0.6), binomial(20, 0.4)),
         lambda number: [int((number >> place & 1) ^ (np.random.random() < 0.49)) for place in range(20)],
     ),
-    Problem(
-        "rows-of-a-user",
-        rows_of_users,
-        st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), max_size=12),
-        add_or_remove(by=0, at_most=6),
-        Claim(0.5),
-        ([("a", 0)] * 6, []),
+    problem(
+        rows_of_a_user,
+        (
+            st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), max_size=12),
+            add_or_remove(by=0, at_most=6),
+            Claim(0.5),
+            ([("a", 0)] * 6, []),
+        ),
         "the count is large",
-        lambda outcome: outcome,
+        same,
         lambda: (geometric(2.0, 6), geometric(2.0)),
         lambda rows: len(rows) + whole(12.0),
     ),
-    Problem(
-        "letters-of-a-text",
-        letters,
-        st.integers(0, 1),
-        within(1),
-        Claim(1.0),
-        (1, 0),
+    problem(
+        letters_of_a_text,
+        BIT,
         "the text has many b",
         lambda outcome: outcome.count("b"),
         lambda: (binomial(40, 0.65), binomial(40, 0.4)),
-        lambda bit: letters(0),
+        lambda bit: letters_of_a_text(0),
     ),
 )
