@@ -18,6 +18,7 @@ import io
 import json
 import re
 import sys
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -33,11 +34,11 @@ WORLD = {
     "denominator": POSITIVE,
     "rest": [INTEGER, POSITIVE],
 }  # ...: any key, or any number of elements
+CLAIMED = {"worlds": {"first": TEXT, "second": TEXT}, "claim": {"epsilon": NUMBER, "delta": NUMBER}}
 SHAPE = {
+    **CLAIMED,
     "mechanism": TEXT,
     "parameters": TEXT,
-    "worlds": {"first": TEXT, "second": TEXT},
-    "claim": {"epsilon": NUMBER, "delta": NUMBER},
     "first": WORLD,
     "second": WORLD,
     "event": [TEXT, ...],
@@ -47,7 +48,7 @@ SHAPE = {
 
 
 class NotProvedError(Exception):
-    """The certificate does not show a violation."""
+    """The certificate does not show what it states."""
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -124,27 +125,60 @@ def check(form: Any) -> str:
     stated = [Fraction(int(one, 16), int(form["denominator"], 16)) for one in form["numerators"]]
     if stated != [p, q]:
         raise NotProvedError("the stated probabilities are not those of the distributions")
+    return violation(form, form["mechanism"], p, q)
+
+
+def claimed(form: Any) -> tuple[Fraction, Fraction]:
+    """Return ε and δ. NotProvedError where no claim has them."""
     epsilon, delta = (Fraction(form["claim"][name]) for name in ("epsilon", "delta"))
     if not 0 <= epsilon <= EPSILON_MAX or not 0 <= delta <= 1:
         raise NotProvedError("no claim has this ε or δ")
+    return epsilon, delta
+
+
+def violation(form: Any, subject: str, p: Fraction, q: Fraction) -> str:
+    """Return in words that p > e^ε·q + δ for the claim of a certificate. NotProvedError where it is not so."""
+    epsilon, delta = claimed(form)
     if not any(p > exp_up(epsilon, precision) * q + delta for precision in PRECISIONS):
         raise NotProvedError("P(S) does not exceed e^ε·Q(S) + δ")
-    worlds = f"{form['worlds']['first']} and {form['worlds']['second']}"
     bounds = f"P(S) ≥ {rounded(p, ROUND_FLOOR)}, Q(S) ≤ {rounded(q, ROUND_CEILING)}"
-    claim = ", ".join(f"{name} = {form['claim'][key]}" for name, key in (("ε", "epsilon"), ("δ", "delta")))
-    return f"VIOLATED: {form['mechanism']} with {worlds}: P(S) > e^ε·Q(S) + δ with {bounds}, {claim}"
+    return f"VIOLATED: {in_words(form, subject)}: P(S) > e^ε·Q(S) + δ with {bounds}, {claim_in_words(form)}"
+
+
+def in_words(form: Any, subject: str) -> str:
+    """Return what a certificate is of, and its worlds."""
+    return f"{subject} with {form['worlds']['first']} and {form['worlds']['second']}"
+
+
+def claim_in_words(form: Any) -> str:
+    """Return the claim of a certificate."""
+    return ", ".join(f"{name} = {form['claim'][key]}" for name, key in (("ε", "epsilon"), ("δ", "delta")))
 
 
 def main(arguments: list[str]) -> int:
     """Check the file that is named, print the result, and return the exit code."""
+    if len(arguments) != 1:
+        return result(lambda: called_with("one file, as certificate_checker.py FILE"))
+    return result(lambda: check(read(arguments[0])))
+
+
+def called_with(what: str) -> str:
+    """Raise ValueError: the call is not right."""
+    raise ValueError(f"it is called with {what}")
+
+
+def read(file: str) -> Any:
+    """Return the JSON of a file, with numbers as their texts. Raises ValueError or OSError where it has none."""
+    with open(file, encoding="utf-8") as opened:
+        return json.load(opened, object_pairs_hook=unique, parse_float=str, parse_int=str, parse_constant=str)
+
+
+def result(checked: Callable[[], str]) -> int:
+    """Print what a check returns, or why nothing is proved, and return the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a console without ε must not change the exit code
     try:
-        if len(arguments) != 1:
-            raise ValueError("it is called with one file, as certificate_checker.py FILE")
-        with open(arguments[0], encoding="utf-8") as file:
-            form = json.load(file, object_pairs_hook=unique, parse_float=str, parse_int=str, parse_constant=str)
-        print(check(form))
+        print(checked())
     except NotProvedError as error:
         print(f"not proved: {error}")
         return 1

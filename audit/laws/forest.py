@@ -40,7 +40,7 @@ Bounds = tuple[Fraction, Fraction]
 def bounds(boxes: list[Box], constraints: list[Constraint], strips: int) -> Bounds:
     """Return bounds on the probability that the constraints hold, for uniforms on the boxes."""
     low = high = Fraction(1)
-    for part in _parts(_needed(constraints)):
+    for part in parts(needed(constraints)):
         uniforms = {at for one in part for at in one.rising}
         if any(boxes[at][1] > LARGEST for at in uniforms):
             found = Fraction(0), Fraction(1)
@@ -51,7 +51,7 @@ def bounds(boxes: list[Box], constraints: list[Constraint], strips: int) -> Boun
     return low, high
 
 
-def _needed(constraints: list[Constraint]) -> list[Constraint]:
+def needed(constraints: list[Constraint]) -> list[Constraint]:
     """Return the constraints that do not follow from the others."""
     left = constraints.copy()
     for one in constraints:
@@ -61,7 +61,7 @@ def _needed(constraints: list[Constraint]) -> list[Constraint]:
     return left
 
 
-def _parts(constraints: list[Constraint]) -> list[list[Constraint]]:
+def parts(constraints: list[Constraint]) -> list[list[Constraint]]:
     """Return the constraints in parts that have no uniform in common."""
     parts: list[tuple[set[int], list[Constraint]]] = []
     for one in constraints:
