@@ -157,14 +157,7 @@ def claim_in_words(form: Any) -> str:
 
 def main(arguments: list[str]) -> int:
     """Check the file that is named, print the result, and return the exit code."""
-    if len(arguments) != 1:
-        return result(lambda: called_with("one file, as certificate_checker.py FILE"))
-    return result(lambda: check(read(arguments[0])))
-
-
-def called_with(what: str) -> str:
-    """Raise ValueError: the call is not right."""
-    raise ValueError(f"it is called with {what}")
+    return result(arguments, 1, "one file, as certificate_checker.py FILE", lambda file: check(read(file)))
 
 
 def read(file: str) -> Any:
@@ -173,12 +166,14 @@ def read(file: str) -> Any:
         return json.load(opened, object_pairs_hook=unique, parse_float=str, parse_int=str, parse_constant=str)
 
 
-def result(checked: Callable[[], str]) -> int:
-    """Print what a check returns, or why nothing is proved, and return the exit code."""
+def result(arguments: list[str], count: int, usage: str, checked: Callable[..., str]) -> int:
+    """Print what a check of so many arguments returns, or why nothing is proved, and return the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a console without ε must not change the exit code
     try:
-        print(checked())
+        if len(arguments) != count:
+            raise ValueError(f"it is called with {usage}")
+        print(checked(*arguments))
     except NotProvedError as error:
         print(f"not proved: {error}")
         return 1

@@ -50,7 +50,6 @@ from subnormal.audit.certificate_checker import (
     PRECISIONS,
     TEXT,
     NotProvedError,
-    called_with,
     claim_in_words,
     claimed,
     in_words,
@@ -294,6 +293,8 @@ class Words:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Let all code that is imported now draw from here."""
+        with suppress(ImportError):
+            importlib.import_module("numpy.random")  # before the words come from here: it draws some
         with ExitStack() as stack:
             bits = lambda count: self.below(1 << count)  # noqa: E731
             replaced: list[tuple[Any, str, Any]] = [
@@ -311,8 +312,8 @@ class Words:
                 lambda own: self.pairs.get(id(own)), lambda own, second: self.pairs.update({id(own): second})
             )
             stack.enter_context(patch.object(random.Random, "gauss_next", pairs, create=True))
-            with suppress(ImportError):
-                numpy = importlib.import_module("numpy.random")
+            numpy: Any = sys.modules.get("numpy.random")
+            if numpy is not None:
                 ours = BitGenerator(self.draw)
                 stack.callback(numpy.set_bit_generator, numpy.get_bit_generator())
                 numpy.set_bit_generator(ours)
@@ -347,9 +348,8 @@ def _returning(draw: Callable[[int], int], kind: Any, bits: int) -> Any:
 
 def main(arguments: list[str]) -> int:
     """Check the file that is named, print the result, and return the exit code."""
-    if len(arguments) != 2:
-        return result(lambda: called_with("a file and a function, as FILE my_module:function"))
-    return result(lambda: check(read(arguments[0]), arguments[1]))
+    usage = "a file and a function, as FILE my_module:function"
+    return result(arguments, 2, usage, lambda file, function: check(read(file), function))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The command law, from its options to its exit codes."""
 
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -8,10 +9,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from subnormal.audit.__main__ import main
+from tests.support.processes import run as run_process
 
 FUNCTIONS = """
+import math
 import os
 import random
+import sys
 
 import numpy as np
 
@@ -36,6 +40,14 @@ def beside_the_second_string(_, bits):
 
 def from_numpy(value):
     return value + np.random.laplace()
+
+
+def laplace(value):
+    return value + random.choice([-1, 1]) * math.log(1 - random.random())
+
+
+def tells_a_replay(answer):
+    return answer if random.random() < (0.75 if "click" in sys.modules else 0.7) else 1 - answer
 
 
 def exits(_):
@@ -102,3 +114,39 @@ def test_what_has_no_law_is_one_line(arguments: list[str], code: int) -> None:
     shown = run(*arguments)
     assert (shown.exit_code, shown.stdout) == (code, "")
     assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        (["functions:respond", "--in", "1", "--out", "0", "--epsilon", "1"], "VIOLATED"),
+        (["functions:respond", "--in", "1", "--out", "0", "--epsilon", "1.2"], "HOLDS"),
+        (["functions:laplace", "--in", "0.0", "--out", "1.0", "--epsilon", "1"], "VIOLATED"),
+    ],
+)
+def test_a_verdict_has_a_certificate(arguments: list[str], verdict: str, tmp_path: Path) -> None:
+    shown = run(*arguments, "--certificate", "proof.json", "--fail-on-violation")
+    assert shown.exit_code == (verdict == "VIOLATED"), shown.output
+    assert f"{verdict}: " in shown.stdout
+    command = "python -m subnormal.audit.function_certificate proof.json " + arguments[0]
+    assert f"certificate: proof.json; check it with {command}\n" in shown.stderr
+    checked = run_process([sys.executable, *command.split()[1:]], cwd=tmp_path)
+    assert (checked.returncode, checked.stdout.split(":")[0]) == (0, verdict), checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["functions:tells_a_replay", "--in", "1", "--out", "0", "--epsilon", "1"], 0, "none: the checker says: 'not"),
+        (["functions:third", "--in", "1", "--out", "1", "--epsilon", "1"], 0, "none: a function of bits has no boxes"),
+        (["functions:respond", "--in", "1"], 2, "--certificate proves a verdict: it needs --out and --epsilon"),
+        (["functions:laplace", "--in", "0.0", "--out", "0.0", "--epsilon", "1"], 3, "certificate: no float was found"),
+    ],
+)
+def test_what_has_no_certificate_leaves_no_file(arguments: list[str], code: int, message: str, tmp_path: Path) -> None:
+    shown = run(*arguments, "--certificate", "proof.json")
+    assert shown.exit_code == code, shown.output
+    assert message in shown.stderr
+    assert not (tmp_path / "proof.json").exists()
+    nowhere = run(*arguments[:1], "--in", "1", "--out", "0", "--epsilon", "1", "--certificate", "none/proof.json")
+    assert (nowhere.exit_code, nowhere.stdout) == (2, "")

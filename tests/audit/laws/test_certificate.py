@@ -53,7 +53,7 @@ def laplace(value: float) -> float:
 
 
 def numpy_laplace(value: float) -> float:
-    return value + np.random.laplace()  # type: ignore[no-any-return]
+    return value + np.random.laplace()
 
 
 def rounded(value: int) -> Any:
@@ -286,7 +286,7 @@ def test_points_are_corners_and_numbers_of_each_box() -> None:
 def test_overlaps_are_those_of_all_pairs() -> None:
     drawn, seen = random.Random(1), set()
     for _ in range(3000):
-        boxes = []
+        boxes: Any = []
         for _ in range(drawn.randrange(2, 6)):
             pairs = [sorted(drawn.sample(range(9), 2)) for _ in range(drawn.randrange(1, 4))]
             boxes.append([(4 if drawn.random() < 0.95 else 5, *pair) for pair in pairs])
@@ -397,14 +397,14 @@ SHORT = 16
 )
 @pytest.mark.parametrize("strips", [2, 5, 64])
 def test_all_numbers_of_a_box_have_its_outcome(function: Any, data: Any, strips: int) -> None:
-    short = {"UNIFORM": SHORT, "as_float": lambda number: (number + 0.5) / SHORT}
+    short: Any = {"UNIFORM": SHORT, "as_float": lambda number: (number + 0.5) / SHORT}
     words = Words()
     caches = patch.dict(lazy._changes, clear=True), patch.dict(points._tables, clear=True)
     with patch.multiple(lazy, **short), patch.multiple(sources, **short), caches[0], caches[1]:
         ends = followed.follow(function, data, 60.0, 0.0)[0]
         boxes = writer._boxes_of(function, data, ends, strips)
     checker.masses(boxes)
-    assert sum(map(writer.share, (draws for _, draws in boxes))) > (0.9 if strips == 64 else 0.05)
+    assert sum(map(checker.share, (draws for _, draws in boxes))) > (0.9 if strips == 64 else 0.05)
     with patch.object(Words, "random", lambda own: (own.draw(SHORT) + 0.5) / SHORT), words.installed():
         for outcome, draws in boxes:
             for numbers in itertools.product(*(range(low, end) for _, low, end in draws)):
