@@ -125,6 +125,7 @@ def _certificate(
     function: Any, inputs: dict[str, Any], options: dict[str, Any], tell: Tell, *, is_float: bool = False
 ) -> dict[str, Any]:
     """Return the certificate as "form", or why there is none as "none"."""
+    from subnormal.audit.certificate_checker import NotProvedError
     from subnormal.audit.conforms.bit_strings import takes_bits
     from subnormal.audit.laws.certificate import NoCertificateError, certificate, of_float
     from subnormal.audit.laws.path import NotFollowedError
@@ -139,7 +140,7 @@ def _certificate(
         return {
             "form": make(options["function"], function, inputs["in"], inputs["out"], claim, seconds=options["seconds"])
         }
-    except (NoCertificateError, NotFollowedError, ValueError) as error:
+    except (NoCertificateError, NotFollowedError, NotProvedError, ValueError) as error:
         return {"none": str(error)}
 
 

@@ -16,6 +16,7 @@ import math
 import os
 import random
 import sys
+from fractions import Fraction
 
 import numpy as np
 
@@ -48,6 +49,10 @@ def laplace(value):
 
 def tells_a_replay(answer):
     return answer if random.random() < (0.75 if "click" in sys.modules else 0.7) else 1 - answer
+
+
+def exact(answer):
+    return Fraction(answer, 2) if random.random() < 0.75 else None
 
 
 def exits(_):
@@ -138,6 +143,11 @@ def test_a_verdict_has_a_certificate(arguments: list[str], verdict: str, tmp_pat
     ("arguments", "code", "message"),
     [
         (["functions:tells_a_replay", "--in", "1", "--out", "0", "--epsilon", "1"], 0, "none: the checker says: 'not"),
+        (
+            ["functions:exact", "--in", "1", "--out", "0", "--epsilon", "1"],
+            0,
+            "an outcome of type Fraction has no text",
+        ),
         (["functions:third", "--in", "1", "--out", "1", "--epsilon", "1"], 0, "none: a function of bits has no boxes"),
         (["functions:respond", "--in", "1"], 2, "--certificate proves a verdict: it needs --out and --epsilon"),
         (["functions:laplace", "--in", "0.0", "--out", "0.0", "--epsilon", "1"], 3, "certificate: no float was found"),

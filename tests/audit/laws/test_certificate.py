@@ -38,6 +38,10 @@ def respond(answer: int) -> int:
     return answer if random.random() < 0.75 else 1 - answer
 
 
+def leans(answer: int) -> int:
+    return int(random.random() < (0.5 if answer else 1 / 64))
+
+
 def ends_apart(answer: int) -> int:
     """Return the answer near both ends of the uniform, and what is no answer in its middle."""
     return answer if abs(random.random() - 0.5) > 0.125 else 1 - answer
@@ -222,6 +226,23 @@ def test_holds_is_refused_where_boxes_or_the_claim_leave_room(world: str) -> Non
         else:
             with pytest.raises(NotProvedError, match="leave room"):
                 check(form, f"{HERE}:respond")
+
+
+def test_what_the_first_boxes_leave_counts_beside_what_they_exceed() -> None:
+    """P(1) = 1/2 exceeds e·Q(1) by .4575, and the boxes of the first world leave 1/8. The other direction has no loss."""
+    form = responses("HOLDS") | {"function": f"{HERE}:leans", "claim": {"epsilon": "1", "delta": "0.5"}}
+    for world, cuts in (("first", (0, UNIFORM // 2, 7 * UNIFORM // 8)), ("second", (0, UNIFORM // 64, UNIFORM))):
+        for box, ends, outcome in zip(form[world], itertools.pairwise(cuts), "10", strict=True):
+            box.update(outcome=outcome, draws=[[hex(UNIFORM), *map(hex, ends)]])
+    with pytest.raises(NotProvedError, match="leave room"):
+        check(form, f"{HERE}:leans")
+    _draw(form, 1)[2] = hex(UNIFORM)
+    assert check(form, f"{HERE}:leans").startswith("HOLDS")
+
+
+def test_a_side_tells_of_one_outcome() -> None:
+    assert checker.is_outside("< 2.0", {"2.0"})
+    assert not checker.is_outside("< 2.0", {"2.0", "1.0"})
 
 
 def test_a_float_is_told_from_both_sides() -> None:
