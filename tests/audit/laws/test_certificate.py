@@ -229,7 +229,7 @@ def test_holds_is_refused_where_boxes_or_the_claim_leave_room(world: str) -> Non
 
 
 def test_what_the_first_boxes_leave_counts_beside_what_they_exceed() -> None:
-    """P(1) = 1/2 exceeds e·Q(1) by .4575, and the boxes of the first world leave 1/8. The other direction has no loss."""
+    """P(1) = 1/2 exceeds e·Q(1) by .4575, and the boxes of the first world leave 1/8. The other way, no loss."""
     form = responses("HOLDS") | {"function": f"{HERE}:leans", "claim": {"epsilon": "1", "delta": "0.5"}}
     for world, cuts in (("first", (0, UNIFORM // 2, 7 * UNIFORM // 8)), ("second", (0, UNIFORM // 64, UNIFORM))):
         for box, ends, outcome in zip(form[world], itertools.pairwise(cuts), "10", strict=True):
