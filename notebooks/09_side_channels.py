@@ -211,7 +211,7 @@ picture(*panels, size=(13, 4), share=True)
 counting = geometric_trials()
 grid = 2.0**counting.parameters.grid
 panels = []
-for name in ("laplace-textbook", "laplace-fixed-work"):
+for name in ("laplace-textbook", "laplace-exact"):
     by_steps, series = side_channels.traced(member(name), "steps"), {}
     for data, look, world in zip(counting.worlds(), ("in dots", "out crosses"), ("in", "out"), strict=True):
         drawn = by_steps.sample(data, counting.parameters, seeded_bits(SEED, name, world), 300)
@@ -229,9 +229,8 @@ picture(*panels, size=(13, 4.4))
 
 # %% [markdown]
 # Each world has its own V, and a point on a V proves the world. (Points above a V are draws of $-0$, which the program
-# draws again.) At $\varepsilon = 0.1$ the outputs alone reveal almost nothing. On the right is the same noise with
-# **fixed work**: the number of trials is always the same. The claim includes the bounded probability that they are too
-# few.
+# draws again.) At $\varepsilon = 0.1$ the outputs alone reveal almost nothing. On the right is the same noise from the
+# exact mechanism, which makes no trials: one uniform, inverted, whatever the noise is.
 #
 # ## 5. Time
 #

@@ -2,8 +2,8 @@
 
 Discrete noise is drawn as a sign and a magnitude, the number of Bernoulli trials before the first that fails. An
 attacker who sees the output o and counts s passes of the loop knows that f = o − (s − 1)·γ or f = o + (s − 1)·γ, where
-γ is the grid: two values remain, at any ε. A rejected candidate (−0, or one of a Gaussian) adds passes, so the equation
-fails, but s − 1 is never below |o − f|/γ: an output with too few passes still excludes f.
+γ is the grid: two values remain, at any ε. A rejected −0 adds passes, so the equation fails, but s − 1 is never below
+|o − f|/γ: an output with too few passes still excludes f.
 
 Source: Jin, McMurtry, Rubinstein, Ohrimenko 2021 (arXiv:2112.05307), timing attacks on discrete samplers.
 """
@@ -11,19 +11,11 @@ Source: Jin, McMurtry, Rubinstein, Ohrimenko 2021 (arXiv:2112.05307), timing att
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
 from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import CountedDistance
-from subnormal.mechanisms.additive.family import GaussianParameters
-
-SOURCE = "Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete samplers"
-DESCRIPTION = "a count of 1 with Alice, 0 without: the output and the number of trials leave two possible values"
-AXIS = "unexplained steps, × −1 (−8: or more)"
-
-BOUND = 64.0  # of exact members: 6 standard deviations of the usual Gaussian
 
 
 @constructor("geometric-trials")
@@ -37,31 +29,17 @@ def geometric_trials(name: str, epsilon: float = 0.1) -> AnyAttack:
     """
     usual = laplace_parameters(epsilon)
     parameters = replace(usual, lower=usual.lower / 4, upper=usual.upper / 4)  # a law of traces has many atoms
-    return _attack(name, parameters, "laplace", fixes=("laplace-fixed-work",))
-
-
-@constructor("geometric-trials-gaussian")
-def geometric_trials_gaussian(name: str, sigma: float = 10.0) -> AnyAttack:
-    """Return the attack on discrete Gaussian noise: it succeeds when the first candidate is accepted.
-
-    sigma: the standard deviation, in units of the count. Raises ValueError unless it is positive and finite.
-    """
-    return _attack(name, GaussianParameters(sigma=sigma, delta=1e-6, grid=0, lower=-BOUND, upper=BOUND), "gaussian")
-
-
-def _attack(name: str, parameters: Any, family: str, fixes: tuple[str, ...] = ()) -> AnyAttack:
     event = CountedDistance(1.0, 2.0**parameters.grid)
     return Attack(
         name=name,
-        family=family,
+        family="laplace",
         worlds=lambda: (1, 0),
         parameters=parameters,
         event=event,
         statistic=event.near,
-        breaks=(f"{family}-textbook",),
-        source=SOURCE,
-        description=DESCRIPTION,
-        fixes=fixes,
+        breaks=("laplace-textbook",),
+        source="Jin et al. 2021 (arXiv:2112.05307): timing attacks on discrete samplers",
+        description="a count of 1 with Alice, 0 without: the output and the number of trials leave two possible values",
         channel="steps",
-        axis=AXIS,
+        axis="unexplained steps, × −1 (−8: or more)",
     )

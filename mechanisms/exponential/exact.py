@@ -7,8 +7,8 @@ boundary. A single draw among very many outcomes tries uniform proposals first (
 
 Side channels. Bits consumed: one word a draw, for a single one among very many outcomes also those of a fixed number of
 trials, and more with probability at most `straddle_bound(outcomes)`, for all data.
-Time: the memory access of one search; how many outcomes matter and, where they are very many, how much they weigh (not
-with constant_work); and the slow path in integers, taken with a probability near outcomes·2^−40.
+Time: the memory access of one search; how many outcomes matter and, where they are very many, how much they weigh; and
+the slow path in integers, taken with a probability near outcomes·2^−40.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ def sample(
     n: int,
     *,
     sensitivity: float = 1.0,
-    constant_work: bool = False,
 ) -> NDArray[np.int64]:
     """Return n indices, int64 of shape (n,), with probability exactly proportional to their weights.
 
@@ -70,15 +69,14 @@ def sample(
     utilities, floats taken as the rationals that they are. Bits are taken in rounds: a word for every draw, then one
     more for each draw, in order, that its own do not decide; by levels, after each 2^15 words, all that these draws
     need. A single draw among more than 2^17 outcomes takes its word, then those of `uniform_proposals.first_accepted`.
-    constant_work weighs every outcome, whatever the data.
     Raises ValueError for a negative n.
     Source: Ilvento 2020, Mechanism 3, for the law; the sampling is inverse transform on an interval that is refined.
     """
-    return _prepared(utilities, rate, sensitivity, constant_work)(bits, n)
+    return _prepared(utilities, rate, sensitivity)(bits, n)
 
 
 def _prepared(
-    utilities: ArrayLike, rate: Eta | float, sensitivity: float, constant_work: bool = False
+    utilities: ArrayLike, rate: Eta | float, sensitivity: float
 ) -> Callable[[BitSource, int], NDArray[np.int64]]:
     """Return `sample` with the best utility found."""
     vector = as_integers(utilities) if isinstance(rate, Eta) else as_utilities(utilities)
@@ -88,21 +86,20 @@ def _prepared(
     def draw(bits: BitSource, n: int) -> NDArray[np.int64]:
         require_draws(n)
         if n == 1:
-            return np.array([_draw_one(weighing, bits, constant_work)], np.int64)
-        return _draw_many(weighing, bits, n, constant_work)
+            return np.array([_draw_one(weighing, bits)], np.int64)
+        return _draw_many(weighing, bits, n)
 
     return draw
 
 
-def _draw_one(weighing: Weighing, bits: BitSource, constant_work: bool) -> int:
+def _draw_one(weighing: Weighing, bits: BitSource) -> int:
     word, known = bits.take(bits.word_bits), bits.word_bits
     outcomes = len(weighing.utilities)
-    if outcomes > LARGE and not constant_work:
+    if outcomes > LARGE:
         accepted = first_accepted(weighing, bits)
         if accepted is not None:
             return accepted
-    look = not constant_work and not SMALL < outcomes <= LARGE
-    positions = that_matter(weighing) if look else None
+    positions = None if SMALL < outcomes <= LARGE else that_matter(weighing)
     if positions is not None:
         outcome = decided(weighing, positions, word, known)
         if outcome is not None:
@@ -128,14 +125,9 @@ def _settled(exact: ExactCells, word: int, known: int, near: int, bits: BitSourc
     return outcome
 
 
-def _draw_many(weighing: Weighing, bits: BitSource, n: int, constant_work: bool) -> NDArray[np.int64]:
-    positions = None if constant_work else that_matter(weighing)
-    if (
-        positions is None
-        and not constant_work
-        and bits.word_bits == 64
-        and MANY_CELLS < len(weighing.utilities) <= 4 * n
-    ):
+def _draw_many(weighing: Weighing, bits: BitSource, n: int) -> NDArray[np.int64]:
+    positions = that_matter(weighing)
+    if positions is None and bits.word_bits == 64 and MANY_CELLS < len(weighing.utilities) <= 4 * n:
         levels = Levels.of(weighing)
         if levels is not None:
             return _draw_by_levels(weighing, levels, bits, n)

@@ -31,9 +31,9 @@ from subnormal.mechanisms.laplace.exact import member_eta
 from subnormal.mechanisms.numerics.grid import from_steps, l1_steps
 from subnormal.mechanisms.numerics.mpfr import log_bounds
 from subnormal.mechanisms.privacy import Eta
-from subnormal.mechanisms.samplers.bernoulli import RUNS, count_trials
 from subnormal.mechanisms.samplers.float_weights import nats
 
+RUNS = 4_000  # a draw is a loop in Python, and few are enough to convict
 FAILURE_BITS = 40  # so many trials that all of them succeed with a probability of at most 2^−40
 TRIALS_MAX = 1 << 14  # of these, for a member: work grows with the scale of the noise in steps
 TRACE_BITS_MAX = 1 << 28  # of all probabilities of a law of traces together
@@ -55,7 +55,11 @@ class LaplaceTrials:
         below, width = ratio(self.eta)
         while True:
             bits.tries += 1
-            magnitude = count_trials(lambda: bits.take(width) < below, bits)
+            magnitude = 0
+            bits.steps += 1
+            while bits.take(width) < below:
+                magnitude += 1
+                bits.steps += 1
             negative = bits.take(1)
             if magnitude or not negative:
                 return -magnitude if negative else magnitude
@@ -143,7 +147,7 @@ def _trace_law_member(data: Data, parameters: LaplaceParameters) -> Law[tuple[An
     return law_of_one(partial(trace_law, apart=apart), member_eta)(data, parameters)
 
 
-def runs(data: Data, parameters: LaplaceParameters) -> int:
+def _runs(data: Data, parameters: LaplaceParameters) -> int:
     """Return the largest number of runs: 0 where the noise is too large to be drawn trial by trial."""
     coordinates = len(exact_values(data, parameters.query))
     return RUNS if trials_for(member_eta(parameters, coordinates)) <= TRIALS_MAX else 0
@@ -155,7 +159,7 @@ TEXTBOOK: Mechanism[Data, LaplaceParameters, Any] = Mechanism(
     sample_of_each(sample, member_eta),
     laplace_claim,
     laplace_exact.BASE2.law,
-    runs=runs,
+    runs=_runs,
     trace_law=_trace_law_member,
     variant_of="laplace-exact",
 )

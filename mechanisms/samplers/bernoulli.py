@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate
-
-RUNS = 4_000  # a draw is a loop in Python, and few are enough to convict
-
-
-def count_trials(succeeds: Callable[[], bool], bits: BitSource) -> int:
-    """Return how many trials succeed before the first that fails. Leaks: each trial is a step."""
-    successes = 0
-    bits.steps += 1
-    while succeeds():
-        successes += 1
-        bits.steps += 1
-    return successes
-
 
 GUARD = 32  # bits of working precision beyond those asked for
 

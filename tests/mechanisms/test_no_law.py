@@ -25,7 +25,7 @@ from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.exponential.enclosed_law import enclosed_law
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
-from subnormal.mechanisms.laplace import bernoulli_trials, fixed_work
+from subnormal.mechanisms.laplace import bernoulli_trials
 from subnormal.mechanisms.laplace.snapping import law as snapping_law
 from subnormal.mechanisms.laplace.snapping_bounds import Snapping
 from subnormal.mechanisms.partitions.family import PartitionParameters
@@ -92,7 +92,6 @@ CASES: list[tuple[Callable[[], Any], str]] = [
     (lambda: trials(Eta(15, 4), 1_000), "probabilities of"),
     (lambda: trials(Eta(2**40 - 1, 40), 1), "magnitudes up to"),
     (lambda: trials(HALF, 2**60), "a law has"),
-    (lambda: fixed_work.law(0, Eta.from_epsilon(0.01), lower=-9_000, upper=9_000), "take more than"),
     (lambda: snapping_law(Fraction(0), Snapping(1.0, 2.0**20)), "more than 4096 steps of 1.0"),
     (lambda: gaussian_exact.law(0, 1.0, grid=-40, lower=-1, upper=1), r"steps of 2\^-40"),
     (

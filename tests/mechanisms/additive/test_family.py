@@ -23,10 +23,9 @@ from subnormal.mechanisms.additive.float_sums import sequential
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
 from subnormal.mechanisms.families import family, members
-from tests.mechanisms.gaussian import test_bernoulli_trials as test_gaussian_bernoulli_trials
 from tests.mechanisms.gaussian import test_exact as test_gaussian_exact
 from tests.mechanisms.gaussian import test_low_precision, test_ziggurat
-from tests.mechanisms.laplace import test_as_selection, test_correctly_rounded, test_fixed_work, test_snapping
+from tests.mechanisms.laplace import test_as_selection, test_correctly_rounded, test_snapping
 from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_bernoulli_trials
 from tests.mechanisms.laplace import test_exact as test_laplace_exact
 from tests.mechanisms.laplace import test_naive as test_laplace_naive
@@ -124,7 +123,6 @@ CASES = {
             "laplace-exact": test_laplace_exact.check_law,
             "laplace-exact-base-e": test_laplace_exact.check_law,
             "laplace-textbook": test_laplace_bernoulli_trials.check_law,
-            "laplace-fixed-work": test_fixed_work.check_law,
         },
         bounds=bounds,
         parameters=laplace(),
@@ -144,7 +142,6 @@ CASES = {
     "gaussian": FamilyCases(
         laws={
             "gaussian-exact": test_gaussian_exact.check_law,
-            "gaussian-textbook": test_gaussian_bernoulli_trials.check_law,
             **dict.fromkeys(test_low_precision.NAMES, test_low_precision.check_law),
             "gaussian-ziggurat-float32": test_ziggurat.check_law,
             **dict.fromkeys(test_jax.NAMES, test_jax.check_law),

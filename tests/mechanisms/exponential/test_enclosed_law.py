@@ -157,28 +157,32 @@ MANY: list[tuple[str, Callable[[np.random.Generator], NDArray[Any]]]] = [
 
 @pytest.mark.parametrize(("name", "make"), MANY, ids=[name for name, _ in MANY])
 def test_the_bits_of_a_draw_do_not_depend_on_the_data(
-    name: str, make: Callable[[np.random.Generator], NDArray[Any]]
+    monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[np.random.Generator], NDArray[Any]]
 ) -> None:
-    """A word, and two for each trial, which constant work does not make."""
+    """A word, and two for each trial, which smaller vectors do not make."""
     utilities = make(np.random.default_rng(1))
     for seed in range(3):
         bits = seeded_bits(seed)
-        exponential_exact.sample(utilities, ONE, bits, 1)
+        drawn = exponential_exact.sample(utilities, ONE, bits, 1)
         assert bits.consumed == 64 * (1 + 2 * TRIALS)
-        bits = seeded_bits(seed)
-        constant = exponential_exact.sample(utilities, ONE, bits, 1, constant_work=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(exponential_exact, "LARGE", len(utilities))
+            bits = seeded_bits(seed)
+            without = exponential_exact.sample(utilities, ONE, bits, 1)
         assert bits.consumed == 64
         if name in ("none accepted", "few rows matter"):
-            assert exponential_exact.sample(utilities, ONE, seeded_bits(seed), 1) == constant
+            assert drawn == without
 
 
-def test_words_shorter_than_an_index_make_no_trials() -> None:
+def test_words_shorter_than_an_index_make_no_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     utilities, length = np.random.default_rng(1).integers(0, 10, SIZE), 17
     for seed in range(5):
         string = f"{seeded_bits(seed).take(length * (9 + 2 * TRIALS)):0{length * (9 + 2 * TRIALS)}b}"
         rest = string[:length] + string[length * (1 + 2 * TRIALS) :]
         drawn = exponential_exact.sample(utilities, ONE, scripted_bits(string, length), 1)
-        assert drawn == exponential_exact.sample(utilities, ONE, scripted_bits(rest, length), 1, constant_work=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(exponential_exact, "LARGE", SIZE)
+            assert drawn == exponential_exact.sample(utilities, ONE, scripted_bits(rest, length), 1)
 
 
 def test_what_takes_further_words_is_part_of_the_claim() -> None:
