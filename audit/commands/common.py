@@ -241,15 +241,7 @@ def print_line(text: str, indent: int = 0) -> None:
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal; in a pipe nothing is cut off or folded."""
     console = _console()
-    if console.is_terminal:
-        console.print(table)
-    else:
-        print_whole(table)
-
-
-def print_whole(table: Table) -> None:
-    """Print a table without cutting or folding its lines, on a terminal too."""
-    _console(width=WIDEST).print(table)
+    (console if console.is_terminal else _console(width=WIDEST)).print(table)
 
 
 def print_lines(lines: Iterable[RenderableType], width: int) -> None:

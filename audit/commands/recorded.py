@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-ASIDE = frozenset(("jobs", "address", "out", "folder", "resume", "form", "wide"))  # no result depends on these options
+ASIDE = frozenset(("jobs", "address", "out", "folder", "resume", "form"))  # no result depends on these options
 
 
 class Recorded(click.Command):

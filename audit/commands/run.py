@@ -21,7 +21,6 @@ from subnormal.audit.commands.common import (
     out_option,
     output,
     print_lines,
-    print_whole,
 )
 from subnormal.audit.commands.printing import redirect_stdout_to_stderr
 from subnormal.audit.commands.recorded import Recorded
@@ -111,7 +110,6 @@ class Runs(click.IntRange):
     is_flag=True,
     help="Every mechanism of an attack's family: all exact ones, and pairs without an expected verdict.",
 )
-@click.option("--wide", is_flag=True, help="Print a table with every column, however long its lines.")
 @click.option(
     "--fail-on-violation",
     is_flag=True,
@@ -125,7 +123,6 @@ def run(
     address: str | None,
     resume: bool,
     quick: bool,
-    wide: bool,
     fail_on_violation: bool,
     **options: Any,
 ) -> None:
@@ -160,7 +157,7 @@ def run(
         report = replace(report, command=click.get_current_context().meta["command"])
         written |= files(report)
     overview = not (options["attacks"] or options["mechanisms"])
-    _show(report, form, written["report.html"].decode(), wide, overview=overview)
+    _show(report, form, written["report.html"].decode(), overview=overview)
     click.echo(f"report: {out / 'report.html'}", err=form != "text")
     if any(row.error for row in report.rows):
         sys.exit(3)
@@ -216,8 +213,8 @@ def _executor(jobs: int | None, address: str | None) -> Iterator[Executor]:
         raise Failure(f"--cluster: {error}") from None
 
 
-def _show(report: Report, form: str, page: str, wide: bool, *, overview: bool) -> None:
-    from subnormal.audit.report import junit, table, terminal, to_json
+def _show(report: Report, form: str, page: str, *, overview: bool) -> None:
+    from subnormal.audit.report import junit, terminal, to_json
 
     if form == "json":
         click.echo(to_json.to_json(report), nl=False)
@@ -225,8 +222,5 @@ def _show(report: Report, form: str, page: str, wide: bool, *, overview: bool) -
         click.echo(page, nl=False)
     elif form == "junit":
         click.echo(junit.to_junit(report), nl=False)
-    elif wide:
-        print_whole(table.table(report))
-        print_lines([*terminal.errors(report.rows), *terminal.conclusion(report)], terminal.WIDTH)
     else:
         print_lines(terminal.overview(report) if overview else terminal.lines(report), terminal.WIDTH)

@@ -60,7 +60,7 @@ def add_counts(sketch: Sketch, counts: tuple[Counts, Counts], claim: Claim, alph
     """Return the sketch with the counts and their confidence band of the curve."""
     shares = counts[0].bins / counts[0].runs, counts[1].bins / counts[1].runs
     points = _epsilons(claim).tolist()
-    band = curve_band.chart_band((counts[0].bins, counts[1].bins), claim, points, alpha, sketch.law)
+    band = curve_band.chart_band((counts[0].bins, counts[1].bins), points, alpha, sketch.law)
     return replace(sketch, sampled=shares, band=band)
 
 

@@ -214,19 +214,14 @@ class CurveEvidence:
     lower: a lower bound of the mechanism's curve.
     observed: the curve of the counts over the bins.
     upper: an upper bound of the curve of the bins' probabilities; the curve of finer bins may lie above it.
-    promised: the curve that the claim allows.
-    at: the ε of the largest difference `lower` − `promised`.
     """
 
-    verdict: Verdict
     runs: int
     confidence: float
     epsilons: NDArray[np.float64]
     lower: NDArray[np.float64]
     observed: NDArray[np.float64]
     upper: NDArray[np.float64]
-    promised: NDArray[np.float64]
-    at: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

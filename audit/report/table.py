@@ -1,4 +1,4 @@
-"""A report as one table with every column, rows as Markdown, and the cells that all renderings share."""
+"""Rows as Markdown, an empty table, and the cells that all renderings share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from subnormal.audit.model import Report, Row, TimingEvidence, Verdict
@@ -71,21 +70,6 @@ def _timed(timing: TimingEvidence) -> dict[str, str]:
     return dict(zip(TIMED, (ratio, differ, needed), strict=True))
 
 
-def table(report: Report) -> Table:
-    """Return a table of every column of every row, with a section for each attack."""
-    titles = titles_of(report.rows)
-    result = grid(titles, ("mechanism", *KINDS))
-    for section in sections(report.rows):
-        result.add_section()
-        if section.heading:
-            result.add_row(f"[bold]{section.heading}[/]", end_section=True)
-        result.add_row(f"[bold cyan]{escape(section.title)}[/]")
-        for row in section.rows:
-            cells = columns(row)
-            result.add_row(*(_styled(title, cells[title]) for title in titles))
-    return result
-
-
 def grid(titles: Iterable[str], left: Container[str], title: str | None = None) -> Table:
     """Return a table without rows: the columns that `left` names begin at the left, the others end at the right."""
     result = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
@@ -117,19 +101,10 @@ def titled(attack: str, channel: str | None, kind: str = "") -> str:
     return attack if channel is None else f"{attack} ({kind}{channel})"
 
 
-KINDS = ("exact", "exhaustive", "sampled", "sequential")
-
-
 def titles_of(rows: Iterable[Row]) -> list[str]:
     """Return the titles of the columns that have a value in at least one row."""
     cells = [columns(row) for row in rows]
     return [title for title in (cells[0] if cells else {}) if any(cell[title] != "–" for cell in cells)]
-
-
-def _styled(title: str, cell: str) -> str:
-    if title == "mechanism":
-        return f"  {escape(cell)}"
-    return f"[{STYLES[cell]}]{cell}[/]" if title in KINDS and cell in STYLES else cell
 
 
 def to_markdown(rows: Iterable[Row], titles: Iterable[str] = ()) -> str:

@@ -177,11 +177,6 @@ def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) ->
     return line
 
 
-def errors(rows: Iterable[Row]) -> list[str]:
-    """Return the errors of rows, one paragraph for each."""
-    return [printable(f"{row.attack}, {row.mechanism}: {row.error}\n") for row in rows if row.error]
-
-
 def conclusion(report: Report) -> list[str]:
     """Return paragraphs: domains on which exact members are decided, the tally, the mechanisms that violate a claim,
     the evidence, and how to read it."""

@@ -1,4 +1,4 @@
-"""A confidence band for the whole curve δ(ε) from sampled runs, valid for all ε at once, for (ε, δ) and zCDP claims."""
+"""A confidence band for the whole curve δ(ε) from sampled runs, valid for all ε at once."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.model import CurveEvidence, Pair, Verdict
+from subnormal.audit.model import CurveEvidence, Pair
 from subnormal.audit.statistics import binomial
-from subnormal.mechanisms.privacy import Claim, Zcdp
+from subnormal.mechanisms.privacy import Claim
 
 GROUPS = 64  # of bins, for the band of a chart: its margin grows with their number
 
 
-def band(
-    bins: tuple[NDArray[np.int64], NDArray[np.int64]],
-    claim: Claim | Zcdp,
-    epsilons: Sequence[float],
-    alpha: float,
-) -> CurveEvidence:
+def band(bins: tuple[NDArray[np.int64], NDArray[np.int64]], epsilons: Sequence[float], alpha: float) -> CurveEvidence:
     """Return a confidence band for the curve δ(ε) of both directions, from counts over bins fixed in advance.
 
     If the bins are in the order of their likelihood ratios, half-lines attain δ(ε).
@@ -27,7 +22,6 @@ def band(
     (tails of α/2 are shared by the four bounds of each half-line, for all ε).
     upper: the observed curve, plus t·(1 + e^ε) where by Hoeffding's inequality over all 2^bins events no share
     differs from its probability by more than t (the other half of α).
-    VIOLATED: the curve lies above the claim's curve at some of the ε. An (ε₀, δ₀) claim has a curve, as ρ-zCDP has.
     Raises ValueError for an α not between 0 and 1, no runs, different numbers of runs or bins in the worlds, or
     a negative ε.
     """
@@ -45,32 +39,23 @@ def band(
     lower, observed = _shown(bins, runs, ratios, alpha / 2), _observed(bins, runs, ratios)
     # 2^bins events and two worlds; one side is enough, because the complement of an event is an event
     margin = np.sqrt((len(bins[0]) * np.log(2) + np.log(4 / alpha)) / (2 * runs))
-    allowed = promised(claim, points)
-    best = int((lower - allowed).argmax())
     return CurveEvidence(
-        verdict=_of_curve(lower[best] > allowed[best], runs, alpha, len(bins[0]), points, allowed),
         runs=runs,
         confidence=1 - alpha,
         epsilons=points,
         lower=lower,
         observed=observed,
         upper=np.minimum(1.0, observed + margin * (1 + ratios)),
-        promised=allowed,
-        at=float(points[best]),
     )
 
 
 def chart_band(
-    bins: tuple[NDArray[np.int64], NDArray[np.int64]],
-    claim: Claim | Zcdp,
-    epsilons: Sequence[float],
-    alpha: float,
-    law: Pair | None,
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]], epsilons: Sequence[float], alpha: float, law: Pair | None
 ) -> CurveEvidence:
     """Return the band over `groups` of the bins: a few milliseconds, and sound, because merging is post-processing."""
     merged = groups(len(bins[0]), law)
     first, second = (np.bincount(merged, weights=world).astype(np.int64) for world in bins)
-    return band((first, second), claim, epsilons, alpha)
+    return band((first, second), epsilons, alpha)
 
 
 def groups(bins: int, law: Pair | None) -> NDArray[np.int64]:
@@ -94,10 +79,9 @@ def groups(bins: int, law: Pair | None) -> NDArray[np.int64]:
     return np.unique(parts[ranks], return_inverse=True)[1].astype(np.int64)
 
 
-def promised(claim: Claim | Zcdp, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+def promised(claim: Claim, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the δ(ε) that a claim allows, shape (epsilons,)."""
-    curve = claim.delta if isinstance(claim, Zcdp) else claim.implied_delta
-    return np.array([curve(epsilon) for epsilon in epsilons.tolist()])
+    return np.array([claim.implied_delta(epsilon) for epsilon in epsilons.tolist()])
 
 
 def _shown(
@@ -130,15 +114,3 @@ def _observed(
         ]
     observed: NDArray[np.float64] = np.max(directions, axis=0)
     return observed
-
-
-def _of_curve(
-    above: bool, runs: int, alpha: float, bins: int, points: NDArray[np.float64], allowed: NDArray[np.float64]
-) -> Verdict:
-    """Return the verdict. UNDERPOWERED: even a perfect distinguisher's curve would lie nowhere above the claim's."""
-    if above:
-        return Verdict.VIOLATED
-    low = np.exp(np.log(alpha / (8 * max(1, bins - 1))) / runs)
-    with np.errstate(over="ignore"):
-        best = low - np.exp(points) * (1 - low)
-    return Verdict.NOT_REFUTED if bins > 1 and (best > allowed).any() else Verdict.UNDERPOWERED

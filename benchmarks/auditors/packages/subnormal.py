@@ -31,7 +31,7 @@ def band(scores, included, delta, alpha):
     high, low = scores[included], scores[~included]
     edges, rest = halves(high, low)
     bins = tuple(np.bincount(np.searchsorted(edges, one), minlength=len(edges) + 1) for one in rest)
-    above = curve_band.band(bins, Claim(0.0, delta), LADDER.tolist(), alpha).lower > delta
+    above = curve_band.band(bins, LADDER.tolist(), alpha).lower > delta
     return float(LADDER[np.flatnonzero(above).max()]) if above.any() else 0.0
 
 

@@ -82,8 +82,6 @@ def test_rows_that_tell_nothing_have_a_note_and_change_no_exit_code(tmp_path: Pa
     assert "No row has a verdict on its claim." in (tmp_path / "report.html").read_text()
     saved = load(tmp_path / "report.json")
     assert [row.note is None for row in saved.rows] == [False, False]
-    wide = call(*command, *members[:4], "--wide")
-    assert "No row has a verdict on its claim." in wide.output
 
 
 def test_a_report_names_its_command_line_and_its_commit_and_no_path(tmp_path: Path) -> None:

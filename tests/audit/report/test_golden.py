@@ -47,9 +47,9 @@ def small() -> Report:
     )
 
 
-def printed(lines: Iterable[Any], width: int = terminal.WIDTH) -> str:
+def printed(lines: Iterable[Any]) -> str:
     """Return lines, or a table, as a terminal shows them."""
-    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console = Console(width=terminal.WIDTH, file=io.StringIO(), color_system=None)
     with console.capture() as capture:
         for line in lines:
             console.print(line, markup=False, highlight=False)
@@ -70,11 +70,6 @@ def articles(report: Report) -> str:
     return re.sub("<svg.*?</svg>", "", shown, flags=re.DOTALL)
 
 
-def wide(report: Report) -> str:
-    """Return what `subnormal run --wide` prints."""
-    return printed([table.table(report)], 400) + printed([*terminal.errors(report.rows), *terminal.conclusion(report)])
-
-
 FORMATS: dict[str, tuple[Callable[[], Report], Callable[[Report], str]]] = {
     "overview.txt": (small, lambda report: printed(terminal.overview(report))),
     "page.html": (small, lambda report: sections(report, "comparison", "families", "how-made")),
@@ -84,7 +79,6 @@ FORMATS: dict[str, tuple[Callable[[], Report], Callable[[Report], str]]] = {
     "rows.md": (small, lambda report: table.to_markdown(report.rows)),
     "comparison.tex": (small, lambda report: report.to_latex()),
     "every_row.txt": (every_row, lambda report: printed(terminal.lines(report))),
-    "every_row_wide.txt": (every_row, wide),
     "every_row.html": (every_row, articles),
     "every_row.xml": (every_row, junit.to_junit),
 }

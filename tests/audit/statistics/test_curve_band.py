@@ -1,4 +1,4 @@
-"""The whole curve δ(ε) from runs: sound for all ε at once, on (ε, δ) and on zCDP claims.
+"""The whole curve δ(ε) from runs: sound for all ε at once.
 
 False-alarm rate of the tests on sound code: at most ALPHA, the tail beyond the binomial quantile used.
 """
@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from subnormal import Claim, Verdict, Zcdp
 from subnormal.audit.statistics import binomial, curve_band
 
 ALPHA = 1e-6
@@ -69,52 +68,22 @@ def test_the_band_errs_anywhere_no_more_often_than_alpha(masses: tuple[Masses, M
     truth, wrong = true_curve(*masses), 0
     for seed in range(SEEDS):
         bins = in_order(drawn(masses, 2_000, seed), drawn(masses, 500, 1_000 + seed))
-        shown = curve_band.band(bins, Claim(1.0), POINTS.tolist(), 0.05)
+        shown = curve_band.band(bins, POINTS.tolist(), 0.05)
         wrong += bool((shown.lower > truth).any() or (shown.upper < truth).any())
         assert (shown.lower <= shown.observed + 1e-12).all()
     assert wrong <= stats.binom.ppf(1 - ALPHA, SEEDS, 0.05)
-
-
-def test_zcdp_is_refuted_through_the_claims_that_it_implies() -> None:
-    """Noise as for ρ = 1/2, which attains no implied claim with equality; half as much noise is found at once."""
-    sound, broken = (
-        curve_band.band(drawn((gaussian(0, sigma), gaussian(1, sigma)), 100_000, 1), Zcdp(0.5), POINTS.tolist(), 1e-6)
-        for sigma in (1.0, 0.5)
-    )
-    assert sound.verdict is Verdict.NOT_REFUTED
-    assert broken.verdict is Verdict.VIOLATED
-    assert broken.promised.tolist() == [Zcdp(0.5).delta(epsilon) for epsilon in POINTS.tolist()]
-    at = POINTS.tolist().index(broken.at)
-    assert broken.lower[at] > broken.promised[at]
-
-
-def test_a_claim_of_one_point_is_judged_on_the_whole_curve() -> None:
-    """The pair has δ(0) = 0.6 and δ(1) = 0.8 − 0.2·e = 0.256; (1, 0.3) allows 0.624 at 0, and (1, 0.1) only 0.516."""
-    counts = drawn((np.array([0.8, 0.2]), np.array([0.2, 0.8])), 20_000, 1)
-    stands, falls = (curve_band.band(counts, Claim(1.0, delta), [0.0, 1.0], 1e-6) for delta in (0.3, 0.1))
-    assert stands.promised == pytest.approx([1 - 2 * 0.7 / (1 + math.e), 0.3])
-    assert stands.verdict is Verdict.NOT_REFUTED
-    assert falls.verdict is Verdict.VIOLATED
-    assert (falls.lower > falls.promised).all()
 
 
 def test_a_reversed_order_shows_as_much_and_a_scrambled_one_no_more_than_is_true() -> None:
     masses = gaussian(0, 1), gaussian(1, 1)
     counts, order = drawn(masses, 50_000, 1), np.arange(41)
     forth, back, scrambled = (
-        curve_band.band((counts[0][one], counts[1][one]), Claim(1.0), POINTS.tolist(), 0.05)
+        curve_band.band((counts[0][one], counts[1][one]), POINTS.tolist(), 0.05)
         for one in (order, order[::-1], np.random.default_rng(1).permutation(41))
     )
     assert forth.lower.tolist() == pytest.approx(back.lower.tolist())
     assert (scrambled.lower <= forth.lower + 0.01).all()
     assert forth.observed == pytest.approx(scrambled.observed)
-
-
-def test_too_few_runs_are_underpowered() -> None:
-    few = curve_band.band((np.array([5, 0]), np.array([0, 5])), Claim(1.0), POINTS.tolist(), 0.05)
-    assert few.verdict is Verdict.UNDERPOWERED
-    one_bin = curve_band.band((np.array([500]), np.array([500])), Claim(1.0), POINTS.tolist(), 0.05)
-    assert one_bin.verdict is Verdict.UNDERPOWERED
 
 
 @pytest.mark.parametrize(
@@ -130,7 +99,6 @@ def test_too_few_runs_are_underpowered() -> None:
 def test_bad_input_is_named_with_its_value(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {
         "bins": (np.array([1, 2]), np.array([2, 1])),
-        "claim": Claim(1.0),
         "epsilons": [1.0],
         "alpha": 0.05,
     }
@@ -175,9 +143,7 @@ def test_a_drawn_band_errs_no_more_often_than_alpha(lawful: bool) -> None:
     truth, found, wrong = true_curve(*law), curve_band.groups(300, law if lawful else None), 0
     coarse = true_curve(merged(found, law[0]), merged(found, law[1]))
     for seed in range(SEEDS):
-        band = curve_band.chart_band(
-            drawn(law, 2_000, seed), Claim(1.0), POINTS.tolist(), 0.05, law if lawful else None
-        )
+        band = curve_band.chart_band(drawn(law, 2_000, seed), POINTS.tolist(), 0.05, law if lawful else None)
         wrong += bool((band.lower > truth).any() or (band.upper < coarse).any())
     assert wrong <= stats.binom.isf(ALPHA, SEEDS, 0.05)
     assert (band.lower.max() > 0.1) == lawful  # the law knows where to look, the order of these bins does not
@@ -188,7 +154,7 @@ def test_the_bounds_of_all_half_lines_share_alpha() -> None:
     random, bins, runs = np.random.default_rng(1), 64, 20_000
     first = random.multinomial(runs, np.full(bins, 1 / bins))
     second = random.multinomial(runs, np.linspace(0.5, 1.5, bins) / bins)
-    shown = curve_band.band((first, second), Claim(1.0), [0.0, 0.1], 0.05).lower
+    shown = curve_band.band((first, second), [0.0, 0.1], 0.05).lower
     tail = 0.05 / 2 / (4 * (bins - 1))
     ends = [
         [binomial.clopper_pearson(int(seen), runs, tail) for seen in np.cumsum(world)[:-1]] for world in (first, second)
@@ -201,29 +167,10 @@ def test_the_bounds_of_all_half_lines_share_alpha() -> None:
 def test_the_upper_end_allows_for_every_event_of_both_worlds() -> None:
     """3 bins: 2^3 events in each of two worlds, half of α for all; Hoeffding's t in both shares."""
     runs, alpha, points = 10_000, 0.05, [0.0, 0.5]
-    shown = curve_band.band(
-        (np.array([5_000, 3_000, 2_000]), np.array([4_000, 3_500, 2_500])), Claim(1.0), points, alpha
-    )
+    shown = curve_band.band((np.array([5_000, 3_000, 2_000]), np.array([4_000, 3_500, 2_500])), points, alpha)
     margin = math.sqrt(math.log(2 * 2**3 / (alpha / 2)) / (2 * runs))
     expected = [seen + margin * (1 + math.exp(point)) for seen, point in zip(shown.observed, points, strict=True)]
     assert shown.upper == pytest.approx(expected, rel=1e-9)
-
-
-def test_disjoint_worlds_are_convicted_or_underpowered() -> None:
-    found = [
-        curve_band.band((np.array([runs, 0, 0]), np.array([0, 0, runs])), Claim(1.0), [0.0, 1.0], 0.05).verdict
-        for runs in range(1, 60)
-    ]
-    convicted = found.index(Verdict.VIOLATED)
-    assert convicted > 10
-    assert found == [Verdict.UNDERPOWERED] * convicted + [Verdict.VIOLATED] * (59 - convicted)
-
-
-def test_a_curve_may_leave_its_claim_beyond_the_first_point() -> None:
-    counts = np.array([3_000, 7_000]), np.array([100, 9_900])
-    shown = curve_band.band(counts, Claim(1.0), [0.0, 1.0], 1e-6)
-    assert shown.lower[0] < shown.promised[0]
-    assert (shown.verdict, shown.at) == (Verdict.VIOLATED, 1.0)
 
 
 def test_ratios_that_differ_by_a_hair_are_groups_of_their_own() -> None:
