@@ -51,7 +51,6 @@ from explore import explore
 from subnormal.audit.statistics.binomial import ks_distance
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import base2, randomized_rounding
-from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.plots import Panel, picture
 
 sys.path.insert(0, "..")  # the benchmarks are in the folder above
@@ -116,7 +115,7 @@ print(f"the mean is at most {(chord / base**u).max():.3f} times the weight")
 # First a small instance, $\gamma = \frac14$ on $[-1, 1]$, with six fractions, which we *can* enumerate:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-small = laplace_as_selection.steps(0, grid=-2, lower=-1, upper=1) / 4
+small = np.abs(np.arange(-4, 5)) / 4
 law = base2.law(small, ETA)
 bounds = randomized_rounding.bounds(small, ETA)
 print(f"{'u':>5} {'lower L':>10} {'exact law':>10} {'upper L + A':>12} {'unrounded p':>12} {'error ≤':>9}")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.figures import batched_base2
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.exponential import randomized_rounding
-from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
+from subnormal.mechanisms.exponential.family import Limits
 from subnormal.mechanisms.laplace import naive as laplace_naive
 from subnormal.mechanisms.privacy import Eta
 from subnormal.plots import Figure, Panel, picture
@@ -30,7 +30,7 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Noise on a true value f: rate η, outcomes −limit, −limit + γ, …, limit with γ = 2^grid."""
+    """Noise on a true value f of the grid: rate η, outcomes −limit, −limit + γ, …, limit with γ = 2^grid below 1."""
 
     rate: Eta
     grid: int
@@ -40,13 +40,13 @@ class Noise:
     @property
     def outcomes(self) -> NDArray[np.float64]:
         """Every outcome, increasing."""
-        return laplace_as_selection.outcomes(grid=self.grid, lower=-self.limit, upper=self.limit)
+        last = self.limit << -self.grid
+        return np.arange(-last, last + 1) * 2.0**self.grid
 
     @property
-    def utilities(self) -> NDArray[np.floating[Any]]:
+    def utilities(self) -> NDArray[np.float64]:
         """|f − o| for every outcome."""
-        steps = laplace_as_selection.steps(self.value, grid=self.grid, lower=-self.limit, upper=self.limit)
-        return steps * 2.0**self.grid
+        return np.abs(self.outcomes - self.value)
 
     @property
     def scale(self) -> float:
@@ -94,8 +94,10 @@ def band(noise: Noise, unit: float = 1.0) -> Panel:
 
 def base2_draws(noise: Noise, n: int, seed: int) -> NDArray[np.float64]:
     """Return n draws of base 2 with randomized rounding."""
-    bits, public = seeded_bits(seed, "figure 8", "base 2"), {"lower": -noise.limit, "upper": noise.limit}
-    return laplace_as_selection.sample_rounded(noise.value, noise.rate, bits, n, grid=noise.grid, **public)
+    bits, limits = seeded_bits(seed, "figure 8", "base 2"), Limits(0, 2 * noise.limit, len(noise.outcomes))
+    precision = 1 << (-noise.grid - 1).bit_length()  # at least the bits of a distance; words of this width are cheap
+    chosen = batched_base2.sample(noise.utilities, noise.rate, bits, n, limits=limits, rounding_precision=precision)
+    return noise.outcomes[chosen]
 
 
 def naive_draws(noise: Noise, n: int, seed: int) -> NDArray[np.float64]:

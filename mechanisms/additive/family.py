@@ -247,7 +247,6 @@ LAPLACE: Family[Data, LaplaceParameters] = Family(
         "subnormal.mechanisms.laplace.snapping:SNAPPING_16_BIT",
         "subnormal.mechanisms.laplace.exact:BASE2",
         "subnormal.mechanisms.laplace.exact:BASE_E",
-        "subnormal.mechanisms.laplace.as_selection:BASE2",
         "subnormal.mechanisms.laplace.bernoulli_trials:TEXTBOOK",
         "subnormal.mechanisms.libraries.opendp:LAPLACE",
         "subnormal.mechanisms.libraries.opendp:GEOMETRIC",

@@ -19,7 +19,6 @@ from subnormal.mechanisms.core.mechanism import AnyMechanism
 from subnormal.mechanisms.exponential import base2, permute_and_flip
 from subnormal.mechanisms.exponential import exact as exponential_exact
 from subnormal.mechanisms.gaussian import exact as gaussian_exact
-from subnormal.mechanisms.laplace import as_selection
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.partitions import exact as partitions_exact
 from subnormal.mechanisms.private_selection import exact as private_selection_exact
@@ -160,9 +159,7 @@ FAULTS = {
         "laplace-exact", "numbers@most=2,grid=0,resolution=-1", of(clamped_noise, "to_steps", half_even)
     ),
     "bounds follow the data": Fault("laplace-exact-base-e", NUMBERS, of(laplace_exact, "on_grid", near_the_data)),
-    "noise by selection forgets the factor 2": Fault(
-        "laplace-base2", NUMBERS, of(as_selection, "l1_steps", half_the_steps)
-    ),
+    "half the sensitivity, in base 2": Fault("laplace-exact", NUMBERS, laplace_budget(half_the_steps)),
     "a deviation in place of a variance": Fault(
         "gaussian-exact",
         "numbers@most=2,sigma=2,grid=-1,resolution=-2",

@@ -305,6 +305,6 @@ def test_members_are_found_by_name() -> None:
 
 
 def test_noise_without_trials_has_no_steps_that_tell(rows: Rows) -> None:
-    for fixed in ("laplace-exact", "laplace-exact-base-e", "laplace-base2"):
+    for fixed in ("laplace-exact", "laplace-exact-base-e"):
         row = rows["geometric-trials", fixed]
         assert exact(row).total_variation <= (row.advantage_allowed or 0) + 1e-9

@@ -86,7 +86,6 @@ CASES: list[tuple[Callable[[], Any], str]] = [
     (lambda: clamped_noise.trace_law(0, discrete_gaussian.gaussian(Fraction(10**6)), lower=-9, upper=9), "in parts"),
     (lambda: law_of("laplace-exact", 0, LaplaceParameters(epsilon=1.0, grid=-12)), "steps of"),
     (lambda: law_of("laplace-exact-base-e", 0, LaplaceParameters(epsilon=1.0, grid=-12)), "steps of"),
-    (lambda: law_of("laplace-base2", 0, LaplaceParameters(epsilon=1.0, grid=-10)), "the law of 131073 outcomes takes"),
     (lambda: law_of("laplace-naive-float64", 1.0, LaplaceParameters(epsilon=1.0)), r"2\^53 strings of bits"),
     (lambda: trials(Eta(255, 8), 30_000), "magnitudes up to 60000"),
     (lambda: trials(Eta(15, 4), 1_000), "probabilities of"),

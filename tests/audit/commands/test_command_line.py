@@ -27,7 +27,7 @@ from tests.support.processes import SUBNORMAL, alive, ended, run, started
 
 FAST = ["--attack", "truncated-addition", "--mechanism", "exponential-naive-float64", "--quick", "--jobs", "1"]
 FEW = [word for name in ("float64", "float32", "shifted") for word in ("--mechanism", f"exponential-naive-{name}")]
-LAPLACE = ("laplace-naive-float64", "laplace-naive-float32", "laplace-rounded", "laplace-base2", "laplace-exact")
+LAPLACE = ("laplace-naive-float64", "laplace-naive-float32", "laplace-rounded", "laplace-exact-base-e", "laplace-exact")
 FEW += ["--mechanism", "exponential-base2", "--quick"]
 
 

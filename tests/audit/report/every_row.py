@@ -87,12 +87,12 @@ def rows() -> Iterator[Row]:
             yield row_of(attack=kind, mechanism=str(verdict), **shown)
     yield row_of(attack="bits", channel="bits", mechanism="exponential-base2", exact=exact(VIOLATED, 3.0, 0.25))
     yield row_of(attack="bits", channel="bits", mechanism="exponential-exact", exact=exact(HOLDS))
-    yield row_of(attack="many", family="laplace", mechanism="laplace-naive-float64", exact=exact(VIOLATED, 3.0, 0.25))
+    yield row_of(attack="many", mechanism="exponential-naive-float32", exact=exact(VIOLATED, 3.0, 0.25))
     yield from (
-        row_of(attack="many", family="laplace", mechanism=name, exact=exact(HOLDS))
-        for name in ("laplace-exact", "laplace-base2")
+        row_of(attack="many", mechanism=name, exact=exact(HOLDS))
+        for name in ("exponential-exact", "exponential-exact-base-e")
     )
-    yield row_of(attack="many", family="laplace", mechanism="laplace-exact-base-e", sampled=sampled(NOT_REFUTED))
+    yield row_of(attack="many", mechanism="permute-and-flip", sampled=sampled(NOT_REFUTED))
     yield row_of(None, attack="other", mechanism="no claim")
     yield row_of(
         attack="other",

@@ -22,7 +22,6 @@ GAUSSIAN = GaussianParameters(sigma=2.0, delta=1e-6, sensitivity=1.3, grid=-2, l
 MEMBERS: list[tuple[str, Any]] = [
     ("laplace-exact", LAPLACE),
     ("laplace-exact-base-e", LAPLACE),
-    ("laplace-base2", LAPLACE),
     ("gaussian-exact", GAUSSIAN),
 ]
 

@@ -25,8 +25,8 @@ from subnormal.mechanisms.core.mechanism import AnyMechanism, NoLawError
 from subnormal.mechanisms.families import family, members
 from tests.mechanisms.gaussian import test_exact as test_gaussian_exact
 from tests.mechanisms.gaussian import test_low_precision, test_ziggurat
-from tests.mechanisms.laplace import test_as_selection, test_correctly_rounded, test_snapping
 from tests.mechanisms.laplace import test_bernoulli_trials as test_laplace_bernoulli_trials
+from tests.mechanisms.laplace import test_correctly_rounded, test_snapping
 from tests.mechanisms.laplace import test_exact as test_laplace_exact
 from tests.mechanisms.laplace import test_naive as test_laplace_naive
 from tests.mechanisms.libraries import test_jax, test_ml_dtypes, test_torch
@@ -119,7 +119,6 @@ CASES = {
             "laplace-rounded-float16": test_correctly_rounded.check_law,
             "laplace-snapping": test_snapping.law_by_bisection_of_member,
             "laplace-snapping-16-bit": test_snapping.law_by_bisection_of_member,
-            "laplace-base2": test_as_selection.check_law,
             "laplace-exact": test_laplace_exact.check_law,
             "laplace-exact-base-e": test_laplace_exact.check_law,
             "laplace-textbook": test_laplace_bernoulli_trials.check_law,

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.figures import batched_base2
 from subnormal import Eta, Verdict, attack, member
 from subnormal.audit.engine.pairs import Crossing, crossings
 from subnormal.audit.evidence import exact
 from subnormal.mechanisms.bits import BitSource, OutOfBitsError, scripted_bits, seeded_bits
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism
-from subnormal.mechanisms.exponential import base2, base2_batched
+from subnormal.mechanisms.exponential import base2
 from subnormal.mechanisms.exponential.family import ExponentialParameters, Limits
 from subnormal.mechanisms.families import family
-from subnormal.mechanisms.laplace import as_selection as laplace_as_selection
 from subnormal.mechanisms.privacy import selection_claim, selection_eta
 from tests.support.walks import law_of
 
@@ -218,8 +218,8 @@ def test_it_meets_the_attacks_that_the_member_meets() -> None:
 
 def by_every_string(utilities: NDArray[np.float64], eta: Eta, limits: Limits, precision: int) -> Law[int]:
     """The law of the fast path: for each string of roundings the accepted words, each as likely as another."""
-    word = base2_batched._word(eta, limits)
-    assert word <= base2_batched.TOTAL_BITS_MAX
+    word = batched_base2._word(eta, limits)
+    assert word <= batched_base2.TOTAL_BITS_MAX
     rounding_bits, total = len(utilities) * precision, [Fraction(0)] * len(utilities)
     for roundings in range(1 << rounding_bits):
         accepted = []
@@ -227,7 +227,7 @@ def by_every_string(utilities: NDArray[np.float64], eta: Eta, limits: Limits, pr
             bits = scripted_bits(f"{roundings:0{rounding_bits}b}{last:0{word}b}")
             with contextlib.suppress(OutOfBitsError):  # rejected: the next word would be drawn as the first
                 options: dict[str, Any] = {"limits": limits, "rounding_precision": precision}
-                accepted.append(int(base2_batched.sample(utilities, eta, bits, 1, **options)[0]))
+                accepted.append(int(batched_base2.sample(utilities, eta, bits, 1, **options)[0]))
         for index in accepted:
             total[index] += Fraction(1, len(accepted) << rounding_bits)
     denominator = math.lcm(*(mass.denominator for mass in total))
@@ -280,13 +280,25 @@ def oracle(utilities: NDArray[np.float64], shift: int, top: int, bits: BitSource
 
 @pytest.mark.parametrize(("value", "eta"), [(0, Eta(1, 1, 1)), (3.3125, Eta(1, 1, 2)), (10, Eta(2, 3, 1))])
 def test_many_draws_on_the_same_bits_are_those_of_whole_integers(value: float, eta: Eta) -> None:
-    grid: dict[str, Any] = {"grid": -4, "lower": -10, "upper": 10}
-    batch, limits = base2_batched.BATCH // 321, Limits(0, 20, 321)
+    batch, limits = batched_base2.BATCH // 321, Limits(0, 20, 321)
     n = 2 * batch + 5
-    units = laplace_as_selection.steps(value, **grid) / 16
+    units = np.abs(np.arange(-160, 161) / 16 - value)
     ours, theirs = seeded_bits(3), seeded_bits(3)
-    drawn = laplace_as_selection.sample_rounded(value, eta, ours, n, **grid)
-    shift, word = base2_batched._halvings(eta), base2_batched._word(eta, limits)
+    drawn = batched_base2.sample(units, eta, ours, n, limits=limits, rounding_precision=4)
+    shift, word = batched_base2._halvings(eta), batched_base2._word(eta, limits)
     expected = [index for size in (batch, batch, 5) for index in oracle(units, shift, 20, theirs, size, word)]
-    assert drawn.tolist() == [index / 16 - 10 for index in expected]
+    assert drawn.tolist() == expected
+    assert ours.consumed == theirs.consumed
+
+
+@pytest.mark.parametrize(
+    ("eta", "upper", "precision"), [(Eta(3, 2, 1), 2, 2), (Eta(1, 1, 40), 2, 1), (Eta(3, 2, 1), 2.0**-60, 64)]
+)
+def test_where_it_is_not_fast_it_is_the_papers_mechanism(eta: Eta, upper: float, precision: int) -> None:
+    """Another base than a power of two, weights beyond a word; and fractions beyond one are cut to 64 bits."""
+    ours, theirs = seeded_bits(2), seeded_bits(2)
+    units = np.linspace(0, upper, 5)
+    options: dict[str, Any] = {"limits": Limits(0, math.ceil(upper), len(units)), "rounding_precision": precision}
+    expected = base2.sample(units, eta, theirs, 40, **options)
+    assert batched_base2.sample(units, eta, ours, 40, **options).tolist() == expected.tolist()
     assert ours.consumed == theirs.consumed
