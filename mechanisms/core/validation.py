@@ -39,23 +39,23 @@ def epsilon_claim(parameters: Budgeted, data_in: Any, data_out: Any) -> Claim:
     return Claim(parameters.epsilon)
 
 
-def as_utilities(utilities: ArrayLike) -> Utilities:
-    """Return the utilities as a vector of int64 or float64. Raises ValueError on anything that is not a vector of
-    finite numbers within their range."""
+def as_utilities(utilities: ArrayLike, name: str = "utilities") -> Utilities:
+    """Return numbers as a vector of int64 or float64. Raises ValueError, which names them, on anything that is not a
+    vector of finite numbers within their range."""
     array = np.asarray(utilities)
     if array.ndim != 1:
-        raise ValueError(f"utilities must be a vector, got shape {array.shape}")
+        raise ValueError(f"{name} must be a vector, got shape {array.shape}")
     if array.size == 0:
-        raise ValueError("utilities must not be empty, got shape (0,)")
+        raise ValueError(f"{name} must not be empty, got shape (0,)")
     if array.dtype.kind == "u" and array.max() >= INT64:
-        raise ValueError(f"utilities must fit a signed 64-bit integer, got {array.max()}")
+        raise ValueError(f"{name} must fit a signed 64-bit integer, got {array.max()}")
     if array.dtype.kind in "iu":
         return array.astype(np.int64, copy=False)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
-        raise ValueError(f"utilities must be 64-bit integers or floats, got {array.dtype} ({array.flat[0]!r}, ...)")
+        raise ValueError(f"{name} must be 64-bit integers or floats, got {array.dtype} ({array.flat[0]!r}, ...)")
     if not np.isfinite(array).all():
         worst = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise ValueError(f"utilities must be finite, got utilities[{worst}] = {array[worst]}")
+        raise ValueError(f"{name} must be finite, got {name}[{worst}] = {array[worst]}")
     return array.astype(np.float64, copy=False)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.core.validation import INT64
+from subnormal.mechanisms.core.validation import INT64, as_utilities
 from subnormal.mechanisms.exponential.base2 import FLOAT_LIMIT
 
 RANK_SENSITIVITY = 2  # a record replaced: 1 for each unit of the symmetric difference, which grows by 2
@@ -133,19 +133,7 @@ def _prices(prices: ArrayLike) -> NDArray[np.int64]:
 def _vector(name: str, given: ArrayLike) -> NDArray[Any]:
     """Return a non-empty vector of int64, float64 or strings; numbers are finite."""
     array = np.asarray(given)
-    if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a non-empty vector, got shape {array.shape}")
-    if array.dtype.kind == "U":
-        return array
-    if array.dtype.kind == "u" and array.max() >= INT64:
-        raise ValueError(f"{name} must fit a signed 64-bit integer, got {array.max()}")
-    if array.dtype.kind in "iu":
-        return array.astype(np.int64, copy=False)
-    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
-        raise ValueError(f"{name} must be 64-bit numbers or strings, got {array.dtype} ({array.flat[0]!r}, ...)")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
-    return array.astype(np.float64, copy=False)
+    return array if array.dtype.kind == "U" and array.ndim == 1 and array.size else as_utilities(array, name)
 
 
 def _integers(name: str, given: ArrayLike) -> NDArray[np.int64]:
