@@ -41,7 +41,7 @@ class Noise:
     def outcomes(self) -> NDArray[np.float64]:
         """Every outcome, increasing."""
         last = self.limit << -self.grid
-        return np.arange(-last, last + 1) * 2.0**self.grid
+        return np.arange(-last, last + 1, dtype=np.float64) * 2.0**self.grid
 
     @property
     def utilities(self) -> NDArray[np.float64]:
