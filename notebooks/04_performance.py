@@ -250,8 +250,8 @@ Markdown("\n".join(lines))
 
 # %% [markdown]
 # The time itself may depend on the data. Base 2 takes longer on some data than on others, and so does the exact member
-# when it looks for the outcomes that matter (`constant_work=True` weighs them all). Exact means that the *outcome* has
-# the exact law ([notebook 09](09_side_channels.ipynb)).
+# when it looks for the outcomes that matter. Exact means that the *outcome* has the exact law
+# ([notebook 09](09_side_channels.ipynb)).
 
 # %% [markdown]
 # ## Exercises
