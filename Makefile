@@ -50,7 +50,8 @@ wheel: $(VENV)/.installed-test
 	cmp build/wheel/*.whl build/wheel/checkout/*.whl
 	$(PYTHON) -m venv --without-pip build/wheel/venv
 	$(BIN)/python -m pip --python build/wheel/venv install --quiet --disable-pip-version-check --no-compile build/wheel/*.whl
-	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/subnormal run --quick --runs 1000
+	cd build/wheel/empty && ../venv/bin/subnormal --version && ../venv/bin/subnormal list > members-and-attacks.txt
+	cd build/wheel/empty && ../venv/bin/subnormal run --attack zero-rounding --attack rejection-tries --quick --runs 1000
 	cd build/wheel/empty && ../venv/bin/subnormal compose --gaussian 1 --runs 8 --buckets 100
 	cd build/wheel/empty && ../venv/bin/subnormal compare reports/report.json reports/report.json
 	mkdir -p build/wheel/own/audit build/wheel/own/attacks build/wheel/own/mechanisms

@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
 def result(request: pytest.FixtureRequest) -> Result:
     function, claim = CASES[request.param]
     with work_counted():
-        found = check(function, LISTS, add_or_remove(), claim, seconds=4)
+        found = check(function, LISTS, add_or_remove(), claim, seconds=2)
     assert found.stage == request.param
     return found
 
@@ -171,7 +171,7 @@ def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
     found = []
     for seed in (7, 7, 8):
         tried.append([])
-        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=0.5, seed=seed))
+        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=0.2, seed=seed))
     assert [one.seed for one in found] == [7, 7, 8]
     assert json.loads(to_json(found[0]))["seed"] == 7
     assert "seed 7)" in str(found[0]).splitlines()[0]
@@ -188,7 +188,7 @@ def test_a_page_without_a_violation_does_not_say_that_one_is_shown() -> None:
     assert "these runs do not accuse it: that is no evidence of privacy" in page.to_html(sound)
     naive = check(noisy, pairs=[([1], [])], claim=Claim(0.1))
     assert "so the violation is shown at 99.99" in page.to_html(naive)
-    still = stability(len, LISTS, add_or_remove(), bound=1, seconds=1)
+    still = stability(len, LISTS, add_or_remove(), bound=1, seconds=0.2)
     assert "is a proof" not in page.to_html(still)
 
 

@@ -77,10 +77,3 @@ def test_the_sum_is_not_accused_and_the_largest_is() -> None:
     found = violation(MIXED, largest)
     assert found is not None
     assert len(found.parameters["budgets"]) == 2
-
-
-def test_a_promise_that_forgets_failures_is_violated() -> None:
-    def said(budgets: Budgets, delta: float) -> float:
-        return max(epsilon for epsilon, _ in budgets)
-
-    assert violation(PARALLEL, said).parameters["budgets"][0][1] == 1e-3

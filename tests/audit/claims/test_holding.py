@@ -19,22 +19,6 @@ def truth(one: Kind, factor: float = 1.0) -> Any:
     return lambda **parameters: factor * one.bounds(**parameters)[1]
 
 
-def test_the_truth_is_not_accused() -> None:
-    held = hold("own", truth(ACCURACY), ACCURACY, examples=50)
-    assert held.violated is None
-    assert held.examples >= 20
-    assert held.factor == 1.0
-    assert held.rounded == 0
-
-
-def test_what_says_more_is_loose_by_a_factor() -> None:
-    held = hold("own", truth(ACCURACY, 1.5), ACCURACY, examples=50)
-    assert held.violated is None
-    assert held.factor == 1.5
-    assert held.loosest is not None
-    assert held.loosest.factor == pytest.approx(1.5)
-
-
 def test_what_is_false_within_the_tolerance_is_named_counted_and_shown() -> None:
     held = hold("own", truth(ACCURACY, 1 - TOLERANCE / 2), ACCURACY, examples=50)
     assert (held.verdict, held.violated) == ("ROUNDED", None)

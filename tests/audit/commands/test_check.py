@@ -298,13 +298,6 @@ def test_an_interrupt_in_the_function_ends_the_check() -> None:
         )
 
 
-def test_the_help_names_the_exit_codes_and_fits() -> None:
-    shown = checked("--help")
-    assert max(map(len, shown.output.splitlines())) <= 80
-    for told in ("Exit codes: 0 done, 1 the claim is violated", "3 the function failed", "130 interrupted", "--report"):
-        assert told in " ".join(shown.output.split())
-
-
 @pytest.mark.timeout(60)
 def test_progress_in_a_pipe_names_the_stage_the_pairs_and_the_best_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "PROGRESS_INTERVAL", 0.0)

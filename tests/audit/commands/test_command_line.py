@@ -140,13 +140,6 @@ def test_a_mistake_in_the_call_exits_2_and_names_it(arguments: list[str], messag
     assert "Traceback" not in result.stderr
 
 
-def test_a_violation_exits_1_only_when_asked(tmp_path: Path) -> None:
-    assert call("run", *FAST, "--out", str(tmp_path)).exit_code == 0
-    assert call("run", *FAST, "--out", str(tmp_path), "--fail-on-violation").exit_code == 1
-    holding = [*FAST[:3], "exponential-base2", *FAST[4:]]
-    assert call("run", *holding, "--out", str(tmp_path), "--fail-on-violation").exit_code == 0
-
-
 def test_a_row_that_fails_becomes_its_error_and_exits_3_whatever_the_others_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

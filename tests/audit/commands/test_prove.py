@@ -38,14 +38,6 @@ def test_a_claim_that_is_violated() -> None:
     assert CliRunner().invoke(prove, sound).exit_code == 0
 
 
-def test_json_is_the_evidence() -> None:
-    shown = CliRunner().invoke(prove, [*BROKEN, "--jobs", "1", "--format", "json"])
-    evidence = read(DomainEvidence, json.loads(shown.stdout))
-    assert evidence.verdict is DomainVerdict.VIOLATED
-    assert evidence.epsilon[0] > evidence.claim.epsilon == 2
-    assert evidence.worst is not None
-
-
 def test_a_domain_whose_pairs_are_too_many_to_list(tmp_path: Path) -> None:
     file = tmp_path / "certificate.json"
     broken = ["--mechanism", "exponential-naive-float64", "--domain", LARGE, "--jobs", "1"]

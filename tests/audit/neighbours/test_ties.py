@@ -108,7 +108,7 @@ def test_neighbours_within_a_distance_move_in_every_way_by_all_of_it(
     tied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice_edits, "OFTEN", 1 if tied else 1 << 30)
-    moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 400)]
+    moved = [[other - one for one, other in zip(*pair, strict=True)] for pair in drawn(pairs(NUMBERS, within(7)), 200)]
     assert all(max(map(abs, steps)) <= 7 for steps in moved if steps)
     for name, is_so in MOVES.items():
         assert any(is_so(steps) and max(map(abs, steps)) == 7 for steps in moved if len(steps) > 3), name

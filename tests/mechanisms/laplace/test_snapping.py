@@ -210,17 +210,6 @@ def test_the_same_support_and_a_loss_within_the_bounds(
         assert found > epsilon * (1 - 2**-35)
 
 
-def test_the_bound_is_not_idle() -> None:
-    """A pair of values that loses 8.3 of the 12Bη/λ that Mironov allows for rounding, beside the 2η."""
-    unit = 2.0**-12
-    mechanism = Snapping(0.978271484375, 8.67578125, 12)
-    value_in, value_out = Fraction("8.5078125"), Fraction("8.2265625")
-    moved = value_in - value_out
-    found = loss(law(value_in, mechanism), law(value_out, mechanism), mironov_bound(mechanism, moved))
-    rounding = (found - float(moved) / mechanism.scale - 2 * unit) * mechanism.scale / (mechanism.bound * unit)
-    assert 8.2 < rounding < 8.4
-
-
 def test_every_pair_of_values_at_a_low_precision() -> None:
     """Every f from −2 to 2 by steps of 1/16, against every other at a distance of at most 1."""
     mechanism = Snapping(0.90625, 2.0, 9)
