@@ -82,6 +82,13 @@ def test_the_member_keeps_its_claim_for_real_utilities_of_any_sensitivity(sensit
         assert evidence.verdict is Verdict.HOLDS
 
 
+def test_rounding_is_drawn_anew_for_every_draw() -> None:
+    # η = 10: a utility of 0 against 0 ties, 1 against 0 loses nearly always; so index 0 comes a quarter of the time.
+    # False-alarm rate: 6 standard deviations, 2e-9. One rounding for all draws would give 0 or a half.
+    drawn = base2.sample([0.5, 0.0], Eta(1, 10, 1), seeded_bits(3), 2_000, limits=Limits(0, 1, 2))
+    assert abs((drawn == 0).sum() - 500) < 6 * np.sqrt(2_000 * 3 / 16)
+
+
 def test_equal_bounds_on_the_utilities_leave_room_for_the_sum() -> None:
     for outcomes in (1, 3, 7, 15, 100):
         limits = Limits(4, 4, outcomes)
