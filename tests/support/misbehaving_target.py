@@ -78,6 +78,8 @@ def answer(how: str, request: dict[str, Any]) -> None:
         sys.exit()
     elif how == "ignores its data":
         say({"outcomes": [int.from_bytes(os.urandom(1)) / 4 for _ in range(runs)]})
+    elif how == "always the same":
+        say({"outcomes": [7] * runs})
     elif how == "refuses zero weights":
         lost = min(request["data"]) < max(request["data"])
         say({"outcomes": ["error: ValueError: a weight is zero" if lost else 0] * runs})

@@ -95,6 +95,13 @@ def test_a_program_that_ignores_its_data_is_not_accused() -> None:
     assert found(f"{MISBEHAVING} 'ignores its data'", runs=10_000).verdict is Verdict.NOT_REFUTED
 
 
+def test_a_program_that_returns_a_constant_is_told_of() -> None:
+    result = found(f"{MISBEHAVING} 'always the same'", runs=10_000)
+    assert (result.verdict, result.error) == (Verdict.NOT_REFUTED, None)
+    seen = "all 128 runs that were looked at, of both inputs, returned '7'"
+    assert result.notes == (f"{seen}: does the function read its data, and add noise?",)
+
+
 def test_a_program_that_refuses_one_of_two_inputs_is_violated() -> None:
     assert found(f"{MISBEHAVING} 'refuses zero weights'", pair=([0, 0], [0, 1])).verdict is Verdict.VIOLATED
 
