@@ -171,7 +171,7 @@ def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
     found = []
     for seed in (7, 7, 8):
         tried.append([])
-        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=0.2, seed=seed))
+        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=0.5, seed=seed))
     assert [one.seed for one in found] == [7, 7, 8]
     assert json.loads(to_json(found[0]))["seed"] == 7
     assert "seed 7)" in str(found[0]).splitlines()[0]
