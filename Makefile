@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NOTEBOOKS := $(wildcard notebooks/[0-9]*.py)
+NOTEBOOKS := $(wildcard notebooks/[0-9]*.py notebooks/decks/*.py)
 
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -121,10 +121,11 @@ prove: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.worst_pairs
 
 # The documentation site, build/docs/html: the guide, the Python interface, a page for each attack and each mechanism, the notebooks.
-# A broken link within it is an error.
+# A broken link within it is an error. The pictures of the notebooks' sliders are drawn while Sphinx builds the pages.
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m docs.site.pages build/docs/source
-	$(BIN)/sphinx-build -W --keep-going -q -b html build/docs/source build/docs/html
+	@$(BIN)/python -m docs.site.switchers build/docs/html/notebooks/pictures & pictures=$$!; \
+	$(BIN)/sphinx-build -W --keep-going -q -b html build/docs/source build/docs/html; built=$$?; wait $$pictures && exit $$built
 	@echo "open build/docs/html/index.html"
 
 # Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME

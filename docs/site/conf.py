@@ -28,6 +28,7 @@ include_patterns = [
     "notebooks/**.ipynb",
     "museum/README.md",
     "benchmarks/**.md",
+    "vectors/**.md",
 ]
 nb_execution_mode = "off"  # the outputs are committed with the notebooks, and `make test` runs them
 myst_enable_extensions = ["dollarmath"]
@@ -38,7 +39,8 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"Subnormal {version}"
 html_static_path = ["static"]
-html_css_files = ["charts.css", "site.css"]
+html_css_files = ["charts.css", "site.css", "slides.css"]
+html_js_files = [("switcher.js", {"defer": "defer"}), ("slides.js", {"defer": "defer"})]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_extra_path = ["extra"]
 html_show_sphinx = False

@@ -22,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import subnormal
 from docs.site import examples
+from docs.site.switchers import switcher
 from subnormal.attacks import catalogue
 from subnormal.audit.engine.pairs import crossings
 from subnormal.audit.model import Report
@@ -43,9 +44,11 @@ PAGES = (
     "notebooks/**/*",
     "benchmarks/**/*",
     "vectors/**/*.md",
+    "vectors/**/*.schema.json",
 )
 CHARTS = ROOT / "audit" / "report" / "templates" / "charts.css"
 WIDGET = "application/vnd.jupyter.widget-view+json"
+SLIDES = ' <a href="?slides">Show as slides</a>'  # of a notebook's page, by static/slides.js
 READY = ("docs/explorer.html", "museum/*/check.html")  # pages that Sphinx does not build
 
 
@@ -75,13 +78,13 @@ def write(folder: Path, report: Report) -> None:
     _copy(PAGES, folder)
     _copy(READY, folder / "extra")
     for notebook in (folder / "notebooks").rglob("*.ipynb"):
-        _without_sliders(notebook)
+        _for_readers(notebook)
     (folder / "README.md").rename(folder / "start.md")
     for source in (*HERE.glob("*.md"), HERE / "conf.py", HERE / "scorer.js"):
         shutil.copy(source, folder)
     (folder / "static").mkdir()
-    for style in (CHARTS, HERE / "site.css"):
-        shutil.copy(style, folder / "static")
+    for used in (CHARTS, *HERE.glob("*.css"), HERE / "switcher.js", HERE / "slides.js"):
+        shutil.copy(used, folder / "static")
     parts = page.parts(report)
     gallery = _filled("gallery.md.jinja", families=page.families(report, parts))
     (folder / "gallery.md").write_text(gallery, encoding="utf-8")
@@ -137,13 +140,18 @@ def _copy(patterns: Iterable[str], folder: Path) -> None:
             shutil.copy(path, copy)
 
 
-def _without_sliders(notebook: Path) -> None:
-    """Take the sliders out of a notebook: they need a network. The picture that stands beside each of them stays."""
+def _for_readers(notebook: Path) -> None:
+    """Write switchers of pictures for the sliders of a notebook, which need a network, and a link to its slides.
+
+    Labs have neither.
+    """
     content = json.loads(notebook.read_text(encoding="utf-8"))
-    content["metadata"].pop("widgets", None)
     for cell in content["cells"]:
-        shown = cell.get("outputs", [])
-        cell.update({"outputs": [one for one in shown if WIDGET not in one.get("data", {})]} if shown else {})
+        for output in (one for one in cell.get("outputs", []) if WIDGET in one.get("data", {})):
+            output["data"] = {"text/html": switcher(notebook.stem, content["metadata"])}
+    content["metadata"].pop("widgets", None)
+    if "labs" not in notebook.parts:
+        content["cells"][0]["source"][-1] += SLIDES
     notebook.write_text(json.dumps(content), encoding="utf-8")
 
 

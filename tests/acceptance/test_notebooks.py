@@ -15,7 +15,7 @@ from tests.support.jupyter import cell_of, execute, kernel_of_many
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.py"))  # explore.py is imported by them
+NOTEBOOKS = sorted([*FOLDER.glob("[0-9]*.py"), *FOLDER.glob("decks/*.py")])  # explore.py is imported by them
 
 CLOCK = """\
 import re

@@ -1,5 +1,7 @@
 """The documentation site: a page for each attack and mechanism, no broken link, and what a reader finds first."""
 
+import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docs.site import examples, pages
+from docs.site import examples, pages, switchers
 from subnormal.attacks.catalogue import attacks
 from subnormal.audit.model import Report
 from subnormal.audit.report import sentences
@@ -120,3 +122,50 @@ def test_a_search_for_zero_rounding_finds_the_attack_first_and_the_game_is_on_th
         assert game.locator("#round").inner_text().startswith("Round 2 of 10")
         assert not game.locator("#stage").is_visible()
         assert page.locator(".sidebar-tree a").first.inner_text() == "Explorer"
+
+
+def test_a_notebook_has_at_most_ninety_positions_of_its_sliders() -> None:
+    for notebook in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        controls = switchers.switcher(notebook.stem, json.loads(notebook.read_text())["metadata"])
+        counts = [int(most) + 1 for most in re.findall(r'max="(\d+)"', controls)]
+        assert 1 <= len(counts) <= 3, notebook
+        assert 1 < math.prod(counts) <= switchers.MOST, notebook
+
+
+@NEEDS_BROWSER
+def test_each_position_of_the_sliders_has_its_picture_without_a_kernel(built: Path, browser: Any) -> None:
+    name = "03_base2_mechanism"
+    command = [sys.executable, "-m", "docs.site.switchers", str(built / "notebooks" / "pictures"), name]
+    assert run(command, cwd=ROOT).stdout == "48 pictures of sliders\n"
+    seen = set()
+    with Opened(browser, (built / "notebooks" / f"{name}.html").as_uri()) as page:
+        first, second = page.locator(".switcher input").all()
+        for slider in (first, second):
+            slider.focus()
+            slider.press("Home")
+            for _ in range(int(slider.get_attribute("max")) + 1):
+                page.wait_for_function("(i => i.complete && i.naturalWidth)(document.querySelector('img[alt^=ε]'))")
+                seen.add(page.locator("img[alt^=ε]").evaluate("i => [i.alt, i.src].join()"))
+                slider.press("ArrowRight")
+        assert first.get_attribute("aria-valuetext") == "3"
+    assert len(seen) == 8 + 6 - 1
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("name", ["01_zero_rounding", "decks/zero_rounding", "decks/sparse_vector"])
+def test_the_slides_of_a_notebook_have_all_that_stands_open_and_fit(built: Path, browser: Any, name: str) -> None:
+    with Opened(browser, (built / "notebooks" / f"{name}.html").as_uri()) as page:
+        headings = page.locator("article :is(h1, h2)").evaluate_all("all => all.map(one => one.textContent)")
+        pictures = page.locator("article img").count()
+        page.get_by_role("link", name="Show as slides").click()
+        slides = page.locator(".slides > section")
+        slides.first.wait_for()
+        heights = slides.evaluate_all("all => all.map(one => one.scrollHeight)")
+        assert max(heights) <= 800, heights
+        assert slides.locator("img").count() == pictures
+        shown = []
+        for _ in heights:
+            shown += page.locator(".shown :is(h1, h2)").evaluate_all("all => all.map(one => one.textContent)")
+            page.keyboard.press("ArrowRight")
+        assert list(dict.fromkeys(shown)) == headings
+        assert page.locator(".slides output").last.inner_text() == f"{len(heights)} / {len(heights)}"
