@@ -186,7 +186,8 @@ def exact_sum(records):
 
 
 sound = check(exact_sum, few, add_or_remove(), Claim(EPSILON), seconds=0.1 * SECONDS)
-assert first.verdict is Verdict.VIOLATED and first.stage == "replay"
+assert first.verdict is Verdict.VIOLATED
+assert first.stage == "replay"
 assert fourth.verdict is Verdict.VIOLATED
 assert sound.verdict is not Verdict.VIOLATED
 shown(sound)
