@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout, suppress
 from html import escape
+from importlib import import_module
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -72,8 +73,7 @@ def _explored(source: Path) -> tuple[Callable[..., Any], list[tuple[str, list[An
     """Run a notebook as far as its sliders: what draws, and the positions of each slider by its name."""
     os.chdir(NOTEBOOKS)
     sys.path[:0] = [str(NOTEBOOKS), str(NOTEBOOKS.parent)]
-    import explore
-
+    explore: Any = import_module("explore")
     found: list[tuple[Callable[..., Any], list[tuple[str, list[Any]]]]] = []
 
     def reached(draw: Callable[..., Any], **choices: tuple[Any, list[Any]]) -> None:
@@ -87,8 +87,7 @@ def _explored(source: Path) -> tuple[Callable[..., Any], list[tuple[str, list[An
 
 
 def _pictures(draw: Callable[..., Any], sliders: list[tuple[str, list[Any]]]) -> Iterator[tuple[list[int], bytes]]:
-    import explore
-
+    explore: Any = import_module("explore")
     for positions in product(*(enumerate(values) for _, values in sliders)):
         chosen = {name: value for (name, _), (_, value) in zip(sliders, positions, strict=True)}
         yield [place for place, _ in positions], explore.titled(draw(**chosen), **chosen)._repr_png_()
