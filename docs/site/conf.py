@@ -31,6 +31,7 @@ include_patterns = [
     "vectors/**.md",
 ]
 nb_execution_mode = "off"  # the outputs are committed with the notebooks, and `make test` runs them
+nb_render_markdown_format = "myst"  # tables too
 myst_enable_extensions = ["dollarmath"]
 myst_dmath_double_inline = True
 html_math_renderer = "mathml"  # which browsers show without a network, unlike MathJax
