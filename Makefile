@@ -7,7 +7,7 @@ NOTEBOOKS := $(wildcard notebooks/[0-9]*.py notebooks/decks/*.py)
 # Python keeps its bytecode here, whatever the shell says: without it each process compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-long lint wheel release release-checks try-release table schema golden prove notebooks labs docs museum claims limits bench figures calibrate clean
+.PHONY: report test test-long lint wheel release release-checks try-release table schema golden prove notebooks labs docs museum scoreboard claims limits bench figures calibrate clean
 
 report: $(VENV)/.installed
 	$(BIN)/python -m audit run
@@ -131,6 +131,11 @@ docs: $(VENV)/.installed-test
 # Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME
 museum: $(VENV)/.installed-test
 	$(BIN)/python -m museum
+
+# The newest releases of libraries, each in an environment of its own, against vectors, claims and museum; writes
+# benchmarks/scoreboard/results.md. An hour or two; python -m benchmarks.scoreboard --resume goes on after an interrupt.
+scoreboard: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.scoreboard
 
 # What accountants promise beside the truth, of each release in an environment of its own, and the claims of our exact members at a
 # thousand sets of parameters each; writes benchmarks/claims.md.

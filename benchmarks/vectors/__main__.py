@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,19 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RUNNER = ROOT / "vectors" / "runners" / "python"
 SECONDS = 600.0  # of one subject
+CARGO = """[package]
+name = "runner"
+version = "0.0.0"
+edition = "2021"
+
+[[bin]]
+name = "runner"
+path = "src/runner.rs"
+
+[dependencies]
+rand = "0.8"
+rand_distr = "0.4.3"
+"""
 
 # Exhibits and the set that convicts each; those whose fixed release can be tried too have it.
 EXHIBITS: Mapping[str, str] = {
@@ -107,24 +121,38 @@ def mutants() -> Iterator[str]:
 
 
 def libraries() -> Iterator[str]:
-    """Yield the rows of the table of the integrations in docs/vectors.md; NODE_PATH leads to those in JavaScript."""
+    """Yield the rows of the table of the integrations in docs/vectors.md; NODE_PATH leads to those in JavaScript,
+    and cargo builds those in Rust, from where its configuration says."""
     yield "| library | lines | samplers | maps | stability | attacks | fails |\n|---|---|---|---|---|---|---|"
     page = (ROOT / "docs" / "vectors.md").read_text("utf-8")
-    blocks = re.compile(r"^## ([^\n]+)\n.*?```(python|javascript)\n(.*?)```", re.DOTALL | re.MULTILINE)
+    blocks = re.compile(r"^## ([^\n]+)\n.*?```(python|javascript|rust)\n(.*?)```", re.DOTALL | re.MULTILINE)
     for name, language, code in blocks.findall(page):
         with tempfile.TemporaryDirectory() as folder:
-            subject = Path(folder) / f"subject.{'py' if language == 'python' else 'js'}"
-            subject.write_text(code, "utf-8")
-            runner = [sys.executable, "-W", "ignore", str(RUNNER / "runner.py")]
-            if language == "javascript":
-                runner = ["node", str(RUNNER.parent / "javascript" / "runner.js")]
-            command = [*runner, str(ROOT / "vectors" / "1"), str(subject)]
+            command = _command(language, code, Path(folder))
             said = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False).stdout.splitlines()
         counts = dict(line.split(": ", 1) for line in said if not line.startswith("FAILED "))
         failed = [f"`{line.split()[1]}`" for line in said if line.startswith("FAILED ")]
         cells = (_counts(counts.get(one, "")) for one in ("samplers", "maps", "stability", "attacks"))
         shown = ", ".join(failed[:4]) + " …" * (len(failed) > 4)
         yield f"| {name} | {len(code.splitlines())} | {' | '.join(cells)} | {shown} |"
+
+
+def _command(language: str, code: str, folder: Path) -> list[str]:
+    """Write an integration into a folder, and return the command that holds it against the vectors."""
+    vectors = str(ROOT / "vectors" / "1")
+    if language == "rust":
+        (folder / "src").mkdir()
+        for name in ("runner.rs", "stability.rs"):
+            shutil.copy(RUNNER.parent / "rust" / name, folder / "src")
+        (folder / "src" / "example.rs").write_text(code, "utf-8")
+        (folder / "Cargo.toml").write_text(CARGO, "utf-8")
+        subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=folder, check=True)
+        return [str(folder / "target" / "release" / "runner"), vectors]
+    subject = folder / f"subject.{'py' if language == 'python' else 'js'}"
+    subject.write_text(code, "utf-8")
+    if language == "javascript":
+        return ["node", str(RUNNER.parent / "javascript" / "runner.js"), vectors, str(subject)]
+    return [sys.executable, "-W", "ignore", str(RUNNER / "runner.py"), vectors, str(subject)]
 
 
 def _counts(words: str) -> str:

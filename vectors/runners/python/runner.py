@@ -66,7 +66,8 @@ def judge(test, subject):
     """Return whether the subject passes, and why not; None where it does not answer."""
     one, function = find(test, subject)
     try:
-        return one(function, test, subject) if function else (None, "")
+        verdict, why = one(function, test, subject) if function else (None, "")
+        return None if verdict is None else bool(verdict), why  # numpy has booleans of its own
     except Exception as error:  # of a stream, that it wants more bits; of a map, that it refuses the parameters
         return (None if one is bound else False), repr(error)
 
