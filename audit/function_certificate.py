@@ -102,7 +102,7 @@ def check(form: Any, function: str) -> str:
 
 
 def imported(function: str) -> Callable[[Any], Any]:
-    """Return the function module:name, as Python finds it from the current folder."""
+    """Return the function module:name, as Python finds it from the current folder. Raises ValueError without one."""
     module, _, name = function.partition(":")
     try:
         found: Callable[[Any], Any] = getattr(importlib.import_module(module), name)
@@ -236,7 +236,10 @@ def is_named(found: Any, outcome: str) -> bool:
 
 
 def name_of(value: Any) -> str:
-    """Return the text of an outcome. A list is told from no tuple, nor an array; the order of a set tells nothing."""
+    """Return the text of an outcome. A list is told from no tuple, nor an array; the order of a set tells nothing.
+
+    Raises NotProvedError for an outcome of another type.
+    """
     if isinstance(value, BaseException):
         return f"raises {type(value).__name__}({str(value)!r})"
     value = value.tolist() if hasattr(value, "tolist") else value

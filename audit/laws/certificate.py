@@ -72,7 +72,7 @@ def of_float(
 ) -> dict[str, Any]:
     """Return the certificate of a float that a function returns on one of two inputs alone, or hardly on the other one.
 
-    Raises as `certificate` does.
+    Raises NoCertificateError as `certificate` does.
     """
     found = one_world_only(function, data_in, data_out, seconds=seconds / 2)
     if found is None:

@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any]] = {
 def result(request: pytest.FixtureRequest) -> Result:
     function, claim = CASES[request.param]
     with work_counted():
-        found = check(function, LISTS, add_or_remove(), claim, seconds=2)
+        found = check(function, LISTS, add_or_remove(), claim, seconds=4)
     assert found.stage == request.param
     return found
 
@@ -171,13 +171,11 @@ def test_a_result_states_its_seed_which_tries_the_same_pairs_again() -> None:
     found = []
     for seed in (7, 7, 8):
         tried.append([])
-        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), seconds=0.5, seed=seed))
+        found.append(check(noisy_sum, LISTS, add_or_remove(), Claim(1.0, 1e-6), examples=20, runs=2_000, seed=seed))
     assert [one.seed for one in found] == [7, 7, 8]
     assert json.loads(to_json(found[0]))["seed"] == 7
     assert "seed 7)" in str(found[0]).splitlines()[0]
-    first = 64  # calls, before any that the clock decides on
-    assert min(map(len, tried)) > first
-    assert tried[0][:first] == tried[1][:first] != tried[2][:first]
+    assert tried[0] == tried[1] != tried[2]
 
 
 def test_a_page_without_a_violation_does_not_say_that_one_is_shown() -> None:

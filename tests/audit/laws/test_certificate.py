@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from subnormal import Claim
-from subnormal.audit import function_certificate as checker
+from subnormal.audit import function_certificate
 from subnormal.audit.certificate_checker import NotProvedError
 from subnormal.audit.function_certificate import Words, check, corners, exp_down, name_of, overlap
-from subnormal.audit.laws import certificate as writer
+from subnormal.audit.laws import certificate as laws_certificate
 from subnormal.audit.laws import followed, lazy, points, sources
 from subnormal.audit.laws.certificate import NoCertificateError, certificate, of_float
 from subnormal.audit.laws.path import NotFollowedError
@@ -121,7 +121,7 @@ def test_a_verdict_has_a_certificate_that_the_checker_accepts(name: str) -> None
     ],
 )
 def test_what_has_no_certificate(function: Any, one: Any, other: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message), patch.object(writer, "STRIPS", (16,)):
+    with pytest.raises(error, match=message), patch.object(laws_certificate, "STRIPS", (16,)):
         written(function, one, other, Claim(1.0))
 
 
@@ -241,8 +241,8 @@ def test_what_the_first_boxes_leave_counts_beside_what_they_exceed() -> None:
 
 
 def test_a_side_tells_of_one_outcome() -> None:
-    assert checker.is_outside("< 2.0", {"2.0"})
-    assert not checker.is_outside("< 2.0", {"2.0", "1.0"})
+    assert function_certificate.is_outside("< 2.0", {"2.0"})
+    assert not function_certificate.is_outside("< 2.0", {"2.0", "1.0"})
 
 
 def test_a_float_is_told_from_both_sides() -> None:
@@ -255,9 +255,9 @@ def test_a_float_is_told_from_both_sides() -> None:
             check(form, f"{HERE}:laplace")
         box["outcome"] = told
     check(form, f"{HERE}:laplace")
-    assert not checker.is_named(2.0, "< 2.0")
-    assert not checker.is_named(2.0, "> 2.0")
-    assert not checker.is_named(math.nan, "> 2.0")
+    assert not function_certificate.is_named(2.0, "< 2.0")
+    assert not function_certificate.is_named(2.0, "> 2.0")
+    assert not function_certificate.is_named(math.nan, "> 2.0")
 
 
 def test_a_file_alone_runs_nothing() -> None:
@@ -276,7 +276,7 @@ def test_what_corners_do_not_show_is_drawn() -> None:
     form = responses() | {"function": f"{HERE}:ends_apart", "first": [box]}
     form["second"] = [dict(box, outcome="0")]
     for drawn, miss in ((4096, False), (0, True)):  # missed with probability (3/4)^4096
-        with patch.object(checker, "DRAWN", drawn):
+        with patch.object(function_certificate, "DRAWN", drawn):
             if miss:
                 assert check(form, f"{HERE}:ends_apart").startswith("VIOLATED")
             else:
@@ -287,7 +287,7 @@ def test_what_corners_do_not_show_is_drawn() -> None:
 @pytest.mark.parametrize("count", range(20))
 def test_any_three_numbers_have_all_corners(count: int) -> None:
     tried = list(corners(count))
-    if count <= checker.ALL:
+    if count <= function_certificate.ALL:
         assert sorted(tried) == sorted(itertools.product((False, True), repeat=count))
     assert len(tried) == len(set(tried)) <= max(256, 4 * count)
     for three in itertools.combinations(range(count), min(3, count)):
@@ -296,10 +296,10 @@ def test_any_three_numbers_have_all_corners(count: int) -> None:
 
 def test_points_are_corners_and_numbers_of_each_box() -> None:
     boxes: Any = [("a", [(10, 2, 5), (4, 1, 2)]), ("b", [(10, 5, 6)])]
-    found = list(checker.points(boxes))
+    found = list(function_certificate.points(boxes))
     assert found[:4] == [("a", [(10, one), (4, 1)]) for one in (2, 2, 4, 4)]
     assert found[4:6] == [("b", [(10, 5)])] * 2
-    assert len(found) == 6 + checker.DRAWN
+    assert len(found) == 6 + function_certificate.DRAWN
     drawn = {tuple(numbers) for outcome, numbers in found[6:] if outcome == "a"}
     assert drawn == {((10, one), (4, 1)) for one in (2, 3, 4)}  # each is missed with probability < (3/4)^4096
 
@@ -423,9 +423,9 @@ def test_all_numbers_of_a_box_have_its_outcome(function: Any, data: Any, strips:
     caches = patch.dict(lazy._changes, clear=True), patch.dict(points._tables, clear=True)
     with patch.multiple(lazy, **short), patch.multiple(sources, **short), caches[0], caches[1]:
         ends = followed.follow(function, data, 60.0, 0.0)[0]
-        boxes = writer._boxes_of(function, data, ends, strips)
-    checker.masses(boxes)
-    assert sum(map(checker.share, (draws for _, draws in boxes))) > (0.9 if strips == 64 else 0.05)
+        boxes = laws_certificate._boxes_of(function, data, ends, strips)
+    function_certificate.masses(boxes)
+    assert sum(map(function_certificate.share, (draws for _, draws in boxes))) > (0.9 if strips == 64 else 0.05)
     with patch.object(Words, "random", lambda own: (own.draw(SHORT) + 0.5) / SHORT), words.installed():
         for outcome, draws in boxes:
             for numbers in itertools.product(*(range(low, end) for _, low, end in draws)):
@@ -434,7 +434,7 @@ def test_all_numbers_of_a_box_have_its_outcome(function: Any, data: Any, strips:
 
 
 def test_the_checker_imports_nothing_that_follows_functions_and_is_short() -> None:
-    text = Path(checker.__file__).read_text()
+    text = Path(function_certificate.__file__).read_text()
     names = {alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
     assert names <= {
@@ -456,10 +456,10 @@ def test_exit_codes(tmp_path: Path) -> None:
     for name, epsilon, code in (("respond", "1", 0), ("other", "1", 0), ("other", "2", 1), ("nothing", "1", 2)):
         form = responses(epsilon=epsilon) | {"function": f"mine:{name}"}
         file.write_text(json.dumps(copy.deepcopy(form)))
-        done = run([sys.executable, "-m", checker.__name__, file.name, f"mine:{name}"], cwd=tmp_path)
+        done = run([sys.executable, "-m", function_certificate.__name__, file.name, f"mine:{name}"], cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert len(done.stdout.splitlines()) == (code < 2)
         assert done.stdout.startswith(("VIOLATED: mine", "not proved: ", "")[code])
         assert done.stderr.startswith(("loud", "", "loud\nno certificate: ")[code])
     for arguments in ([], [str(file)], ["nowhere.json", "mine:respond"]):
-        assert checker.main(arguments) == 2
+        assert function_certificate.main(arguments) == 2
