@@ -16,9 +16,10 @@ from fractions import Fraction
 from typing import Any
 
 from subnormal.audit.laws.followed import End, follow, numbers_along
-from subnormal.audit.laws.lazy import Lazy, corners, is_lazy
+from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.laws.points import first_float
+from subnormal.audit.laws.questions import corners
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive

@@ -17,14 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.audit.laws.path import Constraint, Path, StoppedError
+from subnormal.audit.laws.path import Path
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
-from subnormal.audit.laws.sums import Table, table
+from subnormal.audit.laws.questions import coarse, corners, decide, is_below
 
 VALUES = 1 << 16  # of an integer, that are told apart at most
-CHANGES = 1 << 14  # of tests, that are remembered
-COARSE = 64  # strips of a sum, which tell what is likely
-TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
 
 Value = Callable[[Any], Any]
 
@@ -258,7 +255,7 @@ class Lazy:
             return not strict
         signs = self._joined(other, 1, -1)
         order = (names[0], names[1], strict), (names[1], names[0], not strict)
-        return _decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), (self, other), order)
+        return decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), (self, other), order)
 
     def decide(self, test: Callable[[Any], Any], name: Hashable = None) -> bool:
         """Return the answer to a test of the value that changes once, at most, as the value rises.
@@ -268,9 +265,7 @@ class Lazy:
         if len(self.signs) > 1:
             return self._decide_of_many(test)
         f = self.at
-        return _decide(
-            self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, name and (name, self.key)
-        )
+        return decide(self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, name and (name, self.key))
 
     def _decide_of_many(self, test: Callable[[Any], Any]) -> bool:
         """Return the answer to a test, which is asked as x < cut where this number is g(x)."""
@@ -283,7 +278,7 @@ class Lazy:
             cut: Any = first_float(low, high, lambda value: test(g(value)))
         else:
             cut = low + bisect.bisect_left(range(low, high), True, key=lambda value: bool(test(g(value))) != first)
-        return _is_below(x, low, high, cut) == first
+        return is_below(x, low, high, cut) == first
 
     def sign(self) -> int:
         """Return 1 or −1, where 0 has either."""
@@ -330,7 +325,7 @@ class Lazy:
             return step(self.f({at: sum(self.path.boxes[at]) // 2}))
         x, g = self.base()
         least, most = x.ends()
-        known = _coarse(x)
+        known = coarse(x)
         middle = (least + most) / 2 if known is None else known.middle(least, most)
         return step(g(min(max(type(least)(middle), least), most)))
 
@@ -439,13 +434,6 @@ def near(path: Path, quantile: Value, size: int) -> Lazy:
     return Lazy(path, {at: 1}, lambda numbers: quantile(numbers[at]), quantile)
 
 
-def corners(path: Path, signs: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the numbers of the boxes with the least and the largest value of a function with these signs."""
-    low = {at: path.boxes[at][0] if sign > 0 else path.boxes[at][1] - 1 for at, sign in signs.items()}
-    high = {at: path.boxes[at][1] - 1 if sign > 0 else path.boxes[at][0] for at, sign in signs.items()}
-    return low, high
-
-
 def raises(function: Callable[[Any], Any], value: Any) -> bool:
     """Return whether a function of a number, such as a logarithm, refuses it."""
     try:
@@ -461,102 +449,12 @@ def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashabl
     return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), (key, lazy.key), (function, lazy))
 
 
-def _decide(
-    path: Path,
-    signs: Mapping[int, int],
-    test: Callable[[Any], Any],
-    sides: tuple[Lazy, ...],
-    order: Any = None,
-    name: Hashable = None,
-) -> bool:
-    """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one.
-
-    sides: the lazy numbers that it compares.
-    """
-    _go_on(path)
-    low, high = corners(path, signs)
-    first, last = bool(test(low)), bool(test(high))
-    if len(signs) == 1:
-        return first if first == last else _split(path, signs, test, name)
-    if first == last:
-        return path.decided(first)
-    rising = {at: (sign > 0) == last for at, sign in signs.items()}
-    falling = {at: not one for at, one in rising.items()}
-    told, opposite = order or (None, None)
-    question = Constraint(rising, lambda numbers: test(numbers), told, name, sides)
-    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name, sides))
-
-
-def _go_on(path: Path) -> None:
-    if path.ended:
-        raise StoppedError  # a random number of another call
-    path.go_on()  # a loop of comparisons may have no end
-
-
-def _is_below(x: Lazy, low: Any, high: Any, cut: Any) -> bool:
-    """Return the answer to x < cut, where x lies between low and high."""
-    path, f = x.path, x.at
-    _go_on(path)
-    rising = {at: sign < 0 for at, sign in x.signs.items()}
-    falling = {at: not one for at, one in rising.items()}
-    question = Constraint(rising, lambda numbers: f(numbers) < cut, None, (x.name, cut), (x,), cut)
-    opposite = Constraint(falling, lambda numbers: f(numbers) >= cut, None, (x.name, cut), (x,), cut)
-    known = _coarse(x)
-    below = path.ask(question, opposite, 0.5 if known is None else known.share(low, cut, high))
-    before = cut - 1 if isinstance(cut, int) else math.nextafter(cut, -math.inf)
-    path.ranges[x.name] = (low, before) if below else (cut, high)
-    return below
-
-
-def _coarse(x: Lazy) -> Table | None:
-    """Return the law of a number of several uniforms, roughly; None where it is not known."""
-    return table(x, [x.path.boxes[at] for at in x.signs], COARSE)
-
-
-def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
-    """Split the box of one uniform where a test changes, and return the answer in the part that is kept."""
-    (at,) = signs
-    low, high = path.boxes[at]
-    key = (name, low, high)
-    change = _changes.get(key) if name else None
-    if change is None:
-        change = _change(path, lambda number: bool(test({at: number})), low, high)
-        if len(_changes) >= CHANGES:
-            _changes.clear()
-        if name:
-            _changes[key] = change
-    path.split(at, change)
-    return bool(test({at: path.boxes[at][0]}))
-
-
-_changes: dict[Hashable, int] = {}
-
-
-def _change(path: Path, test: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first number of a box where a test changes."""
-    left, right, first = low, high - 1, test(low)
-    while right - left > 1:
-        middle = (left + right) // 2
-        if test(middle) == first:
-            left = middle
-        else:
-            right = middle
-    before, after = range(max(low, right - TRIED), right), range(right, min(high, right + TRIED))
-    if any(test(one) != first for one in before) or any(test(one) == first for one in after):
-        path.refuse("a function that is not monotone in its last bits")
-    return right
-
-
 def _below(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
     return lambda value: rounding(value) < bound
 
 
 def _above(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
     return lambda value: rounding(value) > bound
-
-
-def _negated(answer: Any) -> Any:
-    return not answer if isinstance(answer, bool) else ~answer
 
 
 def _reversed_sub(value: Any, other: Any) -> Any:

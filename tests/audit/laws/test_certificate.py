@@ -23,11 +23,12 @@ from subnormal.audit import function_certificate
 from subnormal.audit.certificate_checker import NotProvedError
 from subnormal.audit.function_certificate import Words, check, corners, exp_down, name_of, overlap
 from subnormal.audit.laws import certificate as laws_certificate
-from subnormal.audit.laws import followed, lazy, points, sources
+from subnormal.audit.laws import followed
 from subnormal.audit.laws.certificate import NoCertificateError, certificate, of_float
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from tests.audit.laws import samplers
+from tests.audit.laws.short_uniforms import short_uniforms
 from tests.support.processes import run
 
 HERE = __name__
@@ -418,10 +419,8 @@ SHORT = 16
 )
 @pytest.mark.parametrize("strips", [2, 5, 64])
 def test_all_numbers_of_a_box_have_its_outcome(function: Any, data: Any, strips: int) -> None:
-    short: Any = {"UNIFORM": SHORT, "as_float": lambda number: (number + 0.5) / SHORT}
     words = Words()
-    caches = patch.dict(lazy._changes, clear=True), patch.dict(points._tables, clear=True)
-    with patch.multiple(lazy, **short), patch.multiple(sources, **short), caches[0], caches[1]:
+    with short_uniforms(SHORT, lambda number: (number + 0.5) / SHORT):
         ends = followed.follow(function, data, 60.0, 0.0)[0]
         boxes = laws_certificate._boxes_of(function, data, ends, strips)
     function_certificate.masses(boxes)

@@ -8,9 +8,9 @@ from unittest.mock import patch
 
 import pytest
 
-from subnormal.audit.laws import lazy, points, sources
 from subnormal.audit.laws.floats import one_world_only
 from tests.audit.laws import samplers
+from tests.audit.laws.short_uniforms import short_uniforms
 
 NOISY: dict[str, Callable[[float], float]] = {
     "textbook Laplace": lambda x: x + samplers.textbook_laplace(1.0),
@@ -47,14 +47,7 @@ def test_equal_functions_have_no_such_float() -> None:
 @pytest.mark.parametrize("shift", [0.25, 0.5, 1.0])
 def test_all_floats_of_short_words_are_known(shift: float) -> None:
     size = 16
-    with (
-        patch.object(lazy, "UNIFORM", size),
-        patch.object(lazy, "as_float", lambda number: number / size),
-        patch.object(sources, "UNIFORM", size),
-        patch.object(sources, "as_float", lambda number: number / size),
-        patch.dict(lazy._changes, clear=True),
-        patch.dict(points._tables, clear=True),
-    ):
+    with short_uniforms(size):
         found = one_world_only(lambda x: 3 * random.random() + x, 0.0, shift)
     reachable = [{3 * k / size + x for k in range(size)} for x in (0.0, shift)]
     if found is None:

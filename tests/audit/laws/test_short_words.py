@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.evidence import exhaustive
-from subnormal.audit.laws import lazy, points, sources
+from subnormal.audit.laws import sources
 from subnormal.audit.laws.followed import FollowedLaw, law
 from subnormal.audit.laws.path import NotFollowedError
+from tests.audit.laws.short_uniforms import short_uniforms
 
 BITS, DRAWS = 3, 4
 SIZE = 1 << BITS
@@ -113,13 +114,8 @@ def followed(program: list[Any]) -> FollowedLaw:
     import random
 
     with (
-        patch.object(lazy, "UNIFORM", SIZE),
-        patch.object(lazy, "as_float", lambda number: number / SIZE),
-        patch.object(sources, "UNIFORM", SIZE),
-        patch.object(sources, "as_float", lambda number: number / SIZE),
+        short_uniforms(SIZE),
         patch.object(sources, "alive", list),  # they are the same, and take time to read
-        patch.dict(lazy._changes, clear=True),
-        patch.dict(points._tables, clear=True),
     ):
         return law(lambda data: interpreted(program, random.random, random.getrandbits), None, seconds=60.0, width=1e-8)
 

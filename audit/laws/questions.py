@@ -1,0 +1,114 @@
+"""Questions that a path answers: comparisons of random numbers, of which one box, or both answers, is followed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from subnormal.audit.laws.path import Constraint, Path, StoppedError
+from subnormal.audit.laws.sums import Table, table
+
+if TYPE_CHECKING:
+    from subnormal.audit.laws.lazy import Lazy
+
+CHANGES = 1 << 14  # of tests, that are remembered
+COARSE = 64  # strips of a sum, which tell what is likely
+TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
+
+
+def corners(path: Path, signs: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the numbers of the boxes with the least and the largest value of a function with these signs."""
+    low = {at: path.boxes[at][0] if sign > 0 else path.boxes[at][1] - 1 for at, sign in signs.items()}
+    high = {at: path.boxes[at][1] - 1 if sign > 0 else path.boxes[at][0] for at, sign in signs.items()}
+    return low, high
+
+
+def decide(
+    path: Path,
+    signs: Mapping[int, int],
+    test: Callable[[Any], Any],
+    sides: tuple[Lazy, ...],
+    order: Any = None,
+    name: Hashable = None,
+) -> bool:
+    """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one.
+
+    sides: the lazy numbers that it compares.
+    """
+    _go_on(path)
+    low, high = corners(path, signs)
+    first, last = bool(test(low)), bool(test(high))
+    if len(signs) == 1:
+        return first if first == last else _split(path, signs, test, name)
+    if first == last:
+        return path.decided(first)
+    rising = {at: (sign > 0) == last for at, sign in signs.items()}
+    falling = {at: not one for at, one in rising.items()}
+    told, opposite = order or (None, None)
+    question = Constraint(rising, lambda numbers: test(numbers), told, name, sides)
+    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name, sides))
+
+
+def _go_on(path: Path) -> None:
+    if path.ended:
+        raise StoppedError  # a random number of another call
+    path.go_on()  # a loop of comparisons may have no end
+
+
+def is_below(x: Lazy, low: Any, high: Any, cut: Any) -> bool:
+    """Return the answer to x < cut, where x lies between low and high."""
+    path, f = x.path, x.at
+    _go_on(path)
+    rising = {at: sign < 0 for at, sign in x.signs.items()}
+    falling = {at: not one for at, one in rising.items()}
+    question = Constraint(rising, lambda numbers: f(numbers) < cut, None, (x.name, cut), (x,), cut)
+    opposite = Constraint(falling, lambda numbers: f(numbers) >= cut, None, (x.name, cut), (x,), cut)
+    known = coarse(x)
+    below = path.ask(question, opposite, 0.5 if known is None else known.share(low, cut, high))
+    before = cut - 1 if isinstance(cut, int) else math.nextafter(cut, -math.inf)
+    path.ranges[x.name] = (low, before) if below else (cut, high)
+    return below
+
+
+def coarse(x: Lazy) -> Table | None:
+    """Return the law of a number of several uniforms, roughly; None where it is not known."""
+    return table(x, [x.path.boxes[at] for at in x.signs], COARSE)
+
+
+def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
+    """Split the box of one uniform where a test changes, and return the answer in the part that is kept."""
+    (at,) = signs
+    low, high = path.boxes[at]
+    key = (name, low, high)
+    change = _changes.get(key) if name else None
+    if change is None:
+        change = _change(path, lambda number: bool(test({at: number})), low, high)
+        if len(_changes) >= CHANGES:
+            _changes.clear()
+        if name:
+            _changes[key] = change
+    path.split(at, change)
+    return bool(test({at: path.boxes[at][0]}))
+
+
+_changes: dict[Hashable, int] = {}
+
+
+def _change(path: Path, test: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the first number of a box where a test changes."""
+    left, right, first = low, high - 1, test(low)
+    while right - left > 1:
+        middle = (left + right) // 2
+        if test(middle) == first:
+            left = middle
+        else:
+            right = middle
+    before, after = range(max(low, right - TRIED), right), range(right, min(high, right + TRIED))
+    if any(test(one) != first for one in before) or any(test(one) == first for one in after):
+        path.refuse("a function that is not monotone in its last bits")
+    return right
+
+
+def _negated(answer: Any) -> Any:
+    return not answer if isinstance(answer, bool) else ~answer

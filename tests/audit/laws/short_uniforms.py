@@ -1,0 +1,22 @@
+"""Uniforms of few numbers, so that all of them can be tried."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from subnormal.audit.laws import forest, lazy, points, questions, sources, sums
+
+
+@contextmanager
+def short_uniforms(size: int, as_float: Callable[[Any], Any] | None = None) -> Iterator[None]:
+    """Let random() return one of so many floats, k / size where nothing else is asked for, and forget what was known of
+    the others."""
+    known = (questions._changes, points._tables, sums._tables, sums._edges_known, forest._changes)
+    with ExitStack() as stack:
+        for module in (lazy, sources):
+            stack.enter_context(patch.object(module, "UNIFORM", size))
+            stack.enter_context(patch.object(module, "as_float", as_float or (lambda number: number / size)))
+        for kept in known:
+            stack.enter_context(patch.dict(kept, clear=True))
+        yield
