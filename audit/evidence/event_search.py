@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -26,6 +25,7 @@ from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf,
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
 from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, relations
 from subnormal.attacks.core.outcome_readings import FORM
+from subnormal.audit.evidence import half_lines
 from subnormal.audit.evidence.corners import corners
 from subnormal.audit.evidence.outcome_sets import Tallies, Worlds, of_outcomes, of_texts, tallies
 from subnormal.audit.statistics import binomial, logistic_regression
@@ -37,8 +37,6 @@ from subnormal.mechanisms.privacy import Claim
 LEARNING_SHARE = 1 / 4  # of a row's runs, to learn an event on
 RUNS_MAX = 1 << 18  # of each world: more runs teach little, and all are held in memory
 TAIL = 1e-3  # of the intervals that rank events: small, so that the best of many events is not chosen by chance
-MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares of one world between the bounds
-SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
 REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
@@ -139,19 +137,21 @@ class _Half:
         self.outcomes, self.runs = outcomes, (len(outcomes[0]), len(outcomes[1]))
         self.parts: tuple[dict[Path, PartValues], dict[Path, PartValues]] = ({}, {})
         self.columns = columns_of(outcomes[0], self.parts[0]), columns_of(outcomes[1], self.parts[1])
-        self._cuts: dict[tuple[Path, str], _Cuts | None] = {}
-        self._fits: dict[bool, list[tuple[tuple[Term, ...], _Cuts | None]]] = {}
+        self._cuts: dict[tuple[Path, str], half_lines.Cuts | None] = {}
+        self._fits: dict[bool, list[tuple[tuple[Term, ...], half_lines.Cuts | None]]] = {}
 
     def bounds(self, path: Path, feature: str, claim: Claim) -> Iterator[Learned]:
-        """Yield the best bounds on a feature of a part, see `bounds`."""
+        """Yield the best bounds on a feature of a part."""
         if (path, feature) not in self._cuts:
-            self._cuts[path, feature] = _cut((self.columns[0](path, feature), self.columns[1](path, feature)))
-        return _best((Term(feature, path),), self._cuts[path, feature], claim)
+            self._cuts[path, feature] = half_lines.cut((self.columns[0](path, feature), self.columns[1](path, feature)))
+        return half_lines.best((Term(feature, path),), self._cuts[path, feature], claim)
 
-    def fits(self, with_bits: bool) -> list[tuple[tuple[Term, ...], _Cuts | None]]:
+    def fits(self, with_bits: bool) -> list[tuple[tuple[Term, ...], half_lines.Cuts | None]]:
         """Return the terms and the cuts of regressions: on the numbers of all parts, and on all features of some."""
         if with_bits not in self._fits:
-            self._fits[with_bits] = [(terms, _cut(self._scores(terms))) for terms in self._regressions(with_bits)]
+            self._fits[with_bits] = [
+                (terms, half_lines.cut(self._scores(terms))) for terms in self._regressions(with_bits)
+            ]
         return self._fits[with_bits]
 
     def _regressions(self, with_bits: bool) -> Iterator[tuple[Term, ...]]:
@@ -238,7 +238,7 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
     yield from half.categories
     if () in half.places:
         yield from corners(
-            half.columns, features, lambda one, other: _approximate_strength(one, other, half.runs, claim)
+            half.columns, features, lambda one, other: half_lines.approximate_strength(one, other, half.runs, claim)
         )
     yield from _of_regressions(half, claim, features)
 
@@ -247,7 +247,7 @@ def _of_regressions(half: _Half, claim: Claim, features: Sequence[str]) -> Itera
     """Yield the best bounds on the scores of regressions."""
     with_bits = len(features) == len(FEATURES) and half.runs[0] >= REGRESSION_LEAST
     for terms, cuts in half.fits(with_bits):
-        yield from _best(terms, cuts, claim)
+        yield from half_lines.best(terms, cuts, claim)
 
 
 def _telling(outcomes: Worlds) -> list[Path]:
@@ -286,100 +286,3 @@ def _kolmogorov(table: NDArray[Any], first: int) -> NDArray[np.float64]:
     tied = (ordered[1:] == ordered[:-1]) | ((ordered[1:] != ordered[1:]) & (ordered[:-1] != ordered[:-1]))
     apart[:-1][tied] = 0.0
     return np.asarray(apart.max(axis=0))
-
-
-def bounds(terms: tuple[Term, ...], values: tuple[Column, Column], claim: Claim) -> Iterator[Learned]:
-    """Yield the half-line of a score that distinguishes the worlds best, and, if values are few, the best single value.
-
-    values: the score of each outcome of the two worlds. A half-line begins at the quantile of a target mass in one of
-    the worlds, or, if values are few, at any value.
-    """
-    return _best(terms, _cut(values), claim)
-
-
-@dataclass(frozen=True, slots=True)
-class _Cuts:
-    """The ends of half-lines of a score. runs: of each world.
-
-    masses: the target mass of each end; None of few values. counts: how many outcomes of each world lie at each end, up
-    to it, and from it on, shape (3·ends,).
-    """
-
-    ends: Column
-    masses: list[float | None]
-    counts: list[NDArray[np.int64]]
-    runs: tuple[int, int]
-
-
-def _cut(values: tuple[Column, Column]) -> _Cuts | None:
-    """Return the ends of half-lines; None where all scores of both worlds are one, or none is known."""
-    ordered = [np.sort(world[~np.isnan(world)]) for world in values]
-    if not len(ordered[0]) + len(ordered[1]):
-        return None
-    runs = len(values[0]), len(values[1])
-    few = _few_values(ordered)
-    if few is None:
-        places = [
-            (world, mass, share) for world in ordered if len(world) for mass in MASSES for share in {mass, 1 - mass}
-        ]
-        ends = np.array([world[int(share * (len(world) - 1))] for world, _, share in places])
-    else:
-        ends = few
-    if len(ends) == 1 and runs == (len(ordered[0]), len(ordered[1])):
-        return None
-    masses: list[float | None] = [None] * len(ends) if few is not None else [mass for _, mass, _ in places]
-    up_to = [np.searchsorted(world, ends, side="right") for world in ordered]
-    below = [np.searchsorted(world, ends, side="left") for world in ordered]
-    counts = [
-        np.concatenate([until - before, until, len(world) - before])
-        for world, until, before in zip(ordered, up_to, below, strict=True)
-    ]
-    return _Cuts(ends, masses, counts, runs)
-
-
-def _best(terms: tuple[Term, ...], cuts: _Cuts | None, claim: Claim) -> Iterator[Learned]:
-    """Yield the events of `bounds`."""
-    if cuts is None:
-        return
-    ends, masses = cuts.ends, cuts.masses
-    single, lower, upper = _approximate_strength(cuts.counts[0], cuts.counts[1], cuts.runs, claim).reshape(3, len(ends))
-    if masses[0] is None:  # first, because the first of two equally strong events is chosen
-        value = float(
-            ends[::-1][int(single[::-1].argmax())]
-        )  # the last of equal ones: a refusal rather than all numbers
-        yield Learned(terms, value, value)
-    if lower.max() >= upper.max():
-        best = int(lower.argmax())
-        yield Learned(terms, -np.inf, float(ends[best]), masses[best])
-    else:
-        best = int(upper.argmax())
-        yield Learned(terms, float(ends[best]), np.inf, masses[best])
-
-
-def _few_values(ordered: list[Column]) -> Column | None:
-    """Return the distinct values of both worlds, or None if a world has more than `SINGLE_VALUES`."""
-    both: list[Column] = []
-    for world in ordered:
-        distinct = world[np.append(True, world[1:] != world[:-1])] if len(world) else world
-        if len(distinct) > SINGLE_VALUES:
-            return None
-        both.append(distinct)
-    return np.unique(np.concatenate(both))
-
-
-def _approximate_strength(
-    first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
-) -> NDArray[np.float64]:
-    """Return an approximation of `strength` for many events, which only ranks proposals.
-
-    The lower bound on ε is the log ratio less three standard errors, in either direction, of the event or of its
-    complement. Events with such a bound rank before events that have only standard errors.
-    """
-    bound = np.full(len(first), -np.inf)
-    one, other, size = first / runs[0], second / runs[1], min(runs)
-    for share, rest in ((one, other), (other, one), (1 - one, 1 - other), (1 - other, 1 - one)):
-        gain, cost = np.maximum(size * (share - claim.delta) + 0.5, 0.25), size * rest + 0.5
-        bound = np.maximum(bound, np.log(gain / cost) - 3 * np.sqrt((size * share + 0.5) / gain**2 + 1 / cost))
-    beyond = binomial.standard_errors_beyond(first, second, runs, claim)
-    approximation: NDArray[np.float64] = np.where(bound > claim.epsilon, size + bound, beyond)  # fewer errors than runs
-    return approximation

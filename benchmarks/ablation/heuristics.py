@@ -17,6 +17,7 @@ SCORE, REPLAY = "subnormal.audit.check.score.", "subnormal.audit.check.replay.se
 JUDGE, REFUSALS = "subnormal.audit.check.judge.", "subnormal.audit.check.refusals."
 RELEASES, SETS = "subnormal.audit.check.replay.releases.", "subnormal.audit.evidence.outcome_sets."
 EDITS, EVENTS = "subnormal.audit.neighbours.choice_edits.", "subnormal.audit.evidence.event_search."
+LINES = "subnormal.audit.evidence.half_lines."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ CONSTANTS = {
         (SEARCH, "KEPT", "pairs remembered", {"a quarter": 6, "four times": 96}),
         (EVENTS, "TAIL", "tails of the intervals that rank events", {"a tenth": 1e-4, "ten times": 1e-2}),
         (
-            EVENTS,
+            LINES,
             "SINGLE_VALUES",
             "values of a feature, up to which each is an event",
             {"a quarter": 16, "four times": 256},

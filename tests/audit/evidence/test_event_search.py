@@ -17,7 +17,7 @@ from subnormal import Claim, Verdict
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Between, Both, Event, Learned, OffGrid, OneOf, Refuses, Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind, columns_of
-from subnormal.audit.evidence import batches, event_search, sampled
+from subnormal.audit.evidence import batches, event_search, half_lines, sampled
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from tests.support.rows import distinguish
@@ -169,7 +169,7 @@ def test_the_regression_finds_what_no_single_feature_shows() -> None:
     assert isinstance(event, Learned)
     weights = {term.path: term.weight for term in event.terms if term.feature == "value"}
     assert weights[(0,)] == pytest.approx(2 * weights[(1,)], rel=0.2)
-    assert event.mass in event_search.MASSES
+    assert event.mass in half_lines.MASSES
     assert event.to_json()["mass"] == event.mass
 
 
@@ -216,7 +216,7 @@ def test_delta_counts_when_the_event_is_chosen() -> None:
     assert max(first, second) > 0.7
     worlds = [make(np.random.default_rng(seed), 20_000, value).astype(np.float64) for seed, value in ((1, 1), (2, 0))]
     proposed = [
-        next(event_search.bounds((Term("value"),), (worlds[0], worlds[1]), Claim(1.0, delta))).low
+        next(half_lines.best((Term("value"),), half_lines.cut((worlds[0], worlds[1])), Claim(1.0, delta))).low
         for delta in (0.0, 0.05)
     ]
     assert proposed[0] == 9

@@ -1,0 +1,109 @@
+"""Half-lines of a score, as events: where they may end is found once, and the best of them for each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.events import Learned, Term
+from subnormal.attacks.core.outcome_paths import Column
+from subnormal.audit.statistics import binomial
+from subnormal.mechanisms.privacy import Claim
+
+MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares of one world between the bounds
+SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The ends of half-lines of a score. runs: of each world.
+
+    masses: the target mass of each end; None of few values. counts: how many outcomes of each world lie at each end, up
+    to it, and from it on, shape (3·ends,).
+    """
+
+    ends: Column
+    masses: list[float | None]
+    counts: list[NDArray[np.int64]]
+    runs: tuple[int, int]
+
+
+def cut(values: tuple[Column, Column]) -> Cuts | None:
+    """Return the ends of half-lines; None where all scores of both worlds are one, or none is known.
+
+    values: the score of each outcome of the two worlds. A half-line begins at the quantile of a target mass in one of
+    the worlds, or, if values are few, at any value.
+    """
+    ordered = [np.sort(world[~np.isnan(world)]) for world in values]
+    if not len(ordered[0]) + len(ordered[1]):
+        return None
+    runs = len(values[0]), len(values[1])
+    few = _few_values(ordered)
+    if few is None:
+        places = [
+            (world, mass, share) for world in ordered if len(world) for mass in MASSES for share in {mass, 1 - mass}
+        ]
+        ends = np.array([world[int(share * (len(world) - 1))] for world, _, share in places])
+    else:
+        ends = few
+    if len(ends) == 1 and runs == (len(ordered[0]), len(ordered[1])):
+        return None
+    masses: list[float | None] = [None] * len(ends) if few is not None else [mass for _, mass, _ in places]
+    up_to = [np.searchsorted(world, ends, side="right") for world in ordered]
+    below = [np.searchsorted(world, ends, side="left") for world in ordered]
+    counts = [
+        np.concatenate([until - before, until, len(world) - before])
+        for world, until, before in zip(ordered, up_to, below, strict=True)
+    ]
+    return Cuts(ends, masses, counts, runs)
+
+
+def best(terms: tuple[Term, ...], cuts: Cuts | None, claim: Claim) -> Iterator[Learned]:
+    """Yield the half-line of a score that tells the worlds apart best, and the best single value if values are few."""
+    if cuts is None:
+        return
+    ends, masses = cuts.ends, cuts.masses
+    single, lower, upper = approximate_strength(cuts.counts[0], cuts.counts[1], cuts.runs, claim).reshape(3, len(ends))
+    if masses[0] is None:  # first, because the first of two equally strong events is chosen
+        value = float(
+            ends[::-1][int(single[::-1].argmax())]
+        )  # the last of equal ones: a refusal rather than all numbers
+        yield Learned(terms, value, value)
+    if lower.max() >= upper.max():
+        place = int(lower.argmax())
+        yield Learned(terms, -np.inf, float(ends[place]), masses[place])
+    else:
+        place = int(upper.argmax())
+        yield Learned(terms, float(ends[place]), np.inf, masses[place])
+
+
+def _few_values(ordered: list[Column]) -> Column | None:
+    """Return the distinct values of both worlds, or None if a world has more than `SINGLE_VALUES`."""
+    both: list[Column] = []
+    for world in ordered:
+        distinct = world[np.append(True, world[1:] != world[:-1])] if len(world) else world
+        if len(distinct) > SINGLE_VALUES:
+            return None
+        both.append(distinct)
+    return np.unique(np.concatenate(both))
+
+
+def approximate_strength(
+    first: NDArray[np.int64], second: NDArray[np.int64], runs: tuple[int, int], claim: Claim
+) -> NDArray[np.float64]:
+    """Return an approximation of `event_search.strength` for many events, which only ranks proposals.
+
+    The lower bound on ε is the log ratio less three standard errors, in either direction, of the event or of its
+    complement. Events with such a bound rank before events that have only standard errors.
+    """
+    bound = np.full(len(first), -np.inf)
+    one, other, size = first / runs[0], second / runs[1], min(runs)
+    for share, rest in ((one, other), (other, one), (1 - one, 1 - other), (1 - other, 1 - one)):
+        gain, cost = np.maximum(size * (share - claim.delta) + 0.5, 0.25), size * rest + 0.5
+        bound = np.maximum(bound, np.log(gain / cost) - 3 * np.sqrt((size * share + 0.5) / gain**2 + 1 / cost))
+    beyond = binomial.standard_errors_beyond(first, second, runs, claim)
+    approximation: NDArray[np.float64] = np.where(bound > claim.epsilon, size + bound, beyond)  # fewer errors than runs
+    return approximation
