@@ -301,6 +301,7 @@ def test_points_are_corners_and_numbers_of_each_box() -> None:
     assert found[:4] == [("a", [(10, one), (4, 1)]) for one in (2, 2, 4, 4)]
     assert found[4:6] == [("b", [(10, 5)])] * 2
     assert len(found) == 6 + function_certificate.DRAWN
+    assert ("b", [(10, 5)]) in found[6:]
     drawn = {tuple(numbers) for outcome, numbers in found[6:] if outcome == "a"}
     assert drawn == {((10, one), (4, 1)) for one in (2, 3, 4)}  # each is missed with probability < (3/4)^4096
 
