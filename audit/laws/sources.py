@@ -24,6 +24,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.extremes import of_extreme
 from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, near, of_lazy, uniform
@@ -103,7 +104,12 @@ def replaced(function: Any) -> Iterator[Source]:
         enter(patch.object(random.Random, "gauss_next", pairs, create=True))
         enter(patch.object(builtins, "max", of_extreme(max, largest=True)))
         enter(patch.object(builtins, "min", of_extreme(min, largest=False)))
-        stand_ins = _stand_ins(source)
+        draws = Draws(
+            source.random, source.near, source.below, lambda why: source.path.refuse(why), lambda: source.path.stop()
+        )
+        for distributions in scipy_draws.classes():
+            enter(patch.object(distributions, "rvs", _rvs(draws, distributions.rvs)))
+        stand_ins = _stand_ins(source, draws)
         for names in _namespaces(function):
             if stand_ins.has_original(list(names.values())):
                 for name, value in list(names.items()):
@@ -121,7 +127,7 @@ def replaced(function: Any) -> Iterator[Source]:
         enter(_watched(source))
         yield source
     if any(state(one) != known for one, known in before):
-        raise NotFollowedError("not followed: the code draws from a generator that is not known, such as one of scipy")
+        raise NotFollowedError("not followed: the code draws from a generator that is not known")
 
 
 def _only_calls_int(names: Mapping[str, Any]) -> bool:
@@ -153,7 +159,14 @@ def _remember(source: Source) -> Callable[[Any, Any], None]:
     return remember
 
 
-def _stand_ins(source: Source) -> StandIns:
+def _rvs(draws: Draws, original: Callable[..., Any]) -> Callable[..., Any]:
+    def rvs(self: Any, *arguments: Any, **options: Any) -> Any:
+        return scipy_draws.drawn(draws, original, self, arguments, options)
+
+    return rvs
+
+
+def _stand_ins(source: Source, draws: Draws) -> StandIns:
     """Return what stands in for the functions and generators that are followed."""
     pairs: list[tuple[Any, Any]] = [
         (random.random, source.random),
@@ -177,9 +190,6 @@ def _stand_ins(source: Source) -> StandIns:
         (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and x.point())),
     ]
     pairs += [(original, of_lazies(original)) for original in (np.array, np.asarray)]
-    draws = Draws(
-        source.random, source.near, source.below, lambda why: source.path.refuse(why), lambda: source.path.stop()
-    )
 
     def drawn(primitive: Primitive, original: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         kind = np.random.Generator if primitive.holder.endswith(":Generator") else np.random.RandomState

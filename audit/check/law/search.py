@@ -2,7 +2,7 @@
 
 The laws are exact, if the words of the generators are uniform and independent. What confirms this:
 
-- *Sources.* One call of each input draws from `random`, `secrets` or `numpy.random`, and nothing else that is known.
+- *Sources.* One call of each input draws from `random`, `secrets`, `numpy.random` or `scipy.stats`, and nothing else.
 - *Plain numbers.* Each of the first paths of the laws is repeated with plain numbers (`laws.followed`).
 - *Frequency.* `RUNS` ordinary runs of each input must agree with the laws: the shares of the event and of each outcome
   lie within the bounds of the laws, or no further off than luck is, at a confidence of 1 − `DROPPED`. This drops
@@ -43,7 +43,7 @@ PAIR = 1 / 4  # of the time of the search, for one pair
 LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
 DROPPED = 1e-6  # the probability that evidence is dropped although it is right
-KNOWN = ("random", "secrets", "numpy.random")
+KNOWN = ("random", "secrets", "numpy.random", "scipy.stats", "scipy.stats._continuous_distns")
 SAYS_NOTHING = (NotFollowedError, ValueError)  # the code is not followed, or both inputs are refused in all paths
 
 

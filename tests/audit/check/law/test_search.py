@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import laplace, norm
 
 from subnormal import Claim, Verdict, check, law, within
 from subnormal.audit.check import document, words
@@ -77,6 +77,14 @@ def test_numpy_is_followed() -> None:
         return 2 if np.random.random() < 1e-7 * answer else 0
 
     found = check(rare_in_numpy, pairs=[(0, 1)], claim=Claim(1.0), seconds=10.0)
+    assert (found.stage, found.verdict) == ("law", Verdict.VIOLATED)
+
+
+def test_scipy_is_followed() -> None:
+    def rare_in_scipy(answer: int) -> int:
+        return 2 if laplace.rvs(scale=0.06) > 1.0 - 0.1 * answer else 0
+
+    found = check(rare_in_scipy, pairs=[(0, 1)], claim=Claim(1.0), seconds=10.0)
     assert (found.stage, found.verdict) == ("law", Verdict.VIOLATED)
 
 
