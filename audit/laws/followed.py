@@ -37,6 +37,7 @@ REFINING = 1 / 2  # of the time is kept for finer strips, where a path has const
 MANY = 256  # paths that are begun before the rest counts: few paths are all followed
 ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats, and than what floats call 0
 CHECKED = 256  # paths that are repeated with plain numbers
+POSSIBLE = 8  # outcomes that may be impossible, of which more are not printed one by one
 TRIES = 32  # to find numbers that keep a path's constraints
 
 
@@ -66,9 +67,12 @@ class FollowedLaw:
     def __str__(self) -> str:
         bounds = {atom: self.law.probability(atom) for atom in self.law.atoms}
         ordered = sorted(bounds, key=lambda atom: -bounds[atom][0])
-        lines = [
-            f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in bounds[atom]))}" for atom in ordered
-        ]
+        possible = [atom for atom in ordered if not bounds[atom][0]]
+        shown = ordered if len(possible) <= POSSIBLE else ordered[: -len(possible)]
+        lines = [f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in bounds[atom]))}" for atom in shown]
+        if len(shown) < len(ordered):
+            most = max(bounds[atom][1] for atom in possible)
+            lines.append(f"{len(possible):,} more outcomes: 0 to {short(float(most), 3)} each")
         return "\n".join([*lines, f"rest: {short(float(self.rest), 3)}; {self.paths:,} paths"])
 
 

@@ -321,3 +321,15 @@ def test_a_loop_without_end_and_without_draws_ends_with_the_time() -> None:
 def test_seconds_must_be_positive() -> None:
     with pytest.raises(ValueError, match="seconds must be positive"):
         law(lambda data: 1, None, seconds=0)
+
+
+def test_many_outcomes_that_may_be_impossible_are_one_line() -> None:
+    def rounded(x: int) -> int:
+        return round(x + random.expovariate(1) - random.expovariate(1))
+
+    lines = str(law(rounded, 0, seconds=5.0, width=0.1)).splitlines()
+    assert lines[0].startswith("0: 0.3")
+    assert lines[-2].endswith(" each")
+    shown = [line for line in lines[:-2] if ": 0 to" in line]
+    assert shown == []
+    assert int(lines[-2].split()[0]) > 8
