@@ -4,7 +4,8 @@ A `Table` cuts a lazy number into strips of its values, and bounds its distribut
 uniform is exact. Of an operation on two numbers, F(v) = Σ P(strip of the first) · P(the second is such that the result
 is below v): the strips' ends that lead to the largest results bound it from below, the others from above, and the
 bounds lie as far apart as a strip is likely. Sums of weights are taken by parts, so that their error is that of F
-times the variation of the weights, and not one error for each strip.
+times the variation of the weights, and not one error for each strip. That variation is 1 in F, where there are up to
+2^17 strips, and about the number of constraints in a tree, where there are some 2^10.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from subnormal.audit.laws.points import Points, Strips
 if TYPE_CHECKING:
     from subnormal.audit.laws.lazy import Lazy
 
-SLACK = 2.0**-34  # more than the roundings of a sum of 2^17 floats whose absolute values add up to 16
+SLACK = 2.0**-33  # more than the roundings of a sum of n floats whose sizes add up to s, where n·s is below 2^19
 FIRST, SECOND = 8, 64  # times as many strips of the two numbers as of the result
 SUMS, FINEST = 1 << 10, 1 << 17  # strips of a result and of a uniform, at most
 SAMPLED = 128  # numbers of each kind, whose results tell where the strips of a result are
