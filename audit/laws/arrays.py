@@ -68,7 +68,13 @@ def _stepped(name: str) -> Callable[[Any], Any]:
 def _risen(name: str) -> Callable[[Any], Any]:
     function = getattr(np, name)
 
+    @np.errstate(all="ignore")
+    def is_undefined(value: float) -> bool:
+        return bool(np.isnan(function(np.float64(value))))
+
     def risen(x: Any) -> Any:
+        if x.decide(is_undefined):
+            return function(np.float64(x.ends()[0]))
         return x.unary(lambda value: function(np.float64(value)), 1, function)
 
     return risen

@@ -65,13 +65,13 @@ class FollowedLaw:
         return self.law.probability(as_outcome(outcome))
 
     def __str__(self) -> str:
-        bounds = {atom: self.law.probability(atom) for atom in self.law.atoms}
-        ordered = sorted(bounds, key=lambda atom: -bounds[atom][0])
-        possible = [atom for atom in ordered if not bounds[atom][0]]
+        bounds = [(atom, self.law.probability(atom)) for atom in self.law.atoms]  # 0, 0.0 and False are three outcomes
+        ordered = sorted(bounds, key=lambda pair: -pair[1][0])
+        possible = [high for _, (low, high) in ordered if not low]
         shown = ordered if len(possible) <= POSSIBLE else ordered[: -len(possible)]
-        lines = [f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in bounds[atom]))}" for atom in shown]
+        lines = [f"{atom!r}: {' to '.join(dict.fromkeys(short(float(p), 9) for p in pair))}" for atom, pair in shown]
         if len(shown) < len(ordered):
-            most = max(bounds[atom][1] for atom in possible)
+            most = max(possible)
             lines.append(f"{len(possible):,} more outcomes: 0 to {short(float(most), 3)} each")
         return "\n".join([*lines, f"rest: {short(float(self.rest), 3)}; {self.paths:,} paths"])
 

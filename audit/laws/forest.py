@@ -107,6 +107,8 @@ def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, 
         for side in one.sides:
             if side.base()[0].name != numbers[tuple(side.signs)].name and len(side.signs) > 1:
                 return None
+        if len(one.sides) > 1 and len(one.rising) > 1 and len({tuple(side.signs) for side in one.sides}) == 1:
+            return None  # g(x) < h(x) changes inside of a strip
     pairs = {frozenset(tuple(side.signs) for side in one.sides) for one in part}
     is_tree = sum(len(pair) == 2 for pair in pairs) == len(numbers) - 1
     if not is_tree or sum(map(len, numbers)) > len({at for node in numbers for at in node}):

@@ -19,7 +19,7 @@ import numpy as np
 
 from subnormal.audit.laws.path import Path
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
-from subnormal.audit.laws.questions import coarse, corners, decide, is_below
+from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
 
 VALUES = 1 << 16  # of an integer, that are told apart at most
 
@@ -72,13 +72,17 @@ class Lazy:
 
     def ends(self) -> tuple[Any, Any]:
         """Return the least and the largest value on the boxes of the path, as far as its answers tell."""
-        low, high = corners(self.path, self.signs)
         if len(self.signs) > 1 and self.path.ranges:
             x, g = self.base()
             if x.name in self.path.ranges:
                 at = next(iter(self.signs))
                 first, last = map(g, self.path.ranges[x.name])
                 return (first, last) if self.signs[at] == x.signs[at] else (last, first)
+        return self.corner_values()
+
+    def corner_values(self) -> tuple[Any, Any]:
+        """Return the least and the largest value on the boxes of the path, whatever its answers tell."""
+        low, high = corners(self.path, self.signs)
         return self.f(low), self.f(high)
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
@@ -93,6 +97,8 @@ class Lazy:
             return made if constant is other else made.of_type(np.float64)
         g = other.at
         signs = self._joined(other, sign, other_sign)
+        if any(abs(end) == math.inf for one in (self, other) for end in one.corner_values()):
+            self.path.refuse("an operation of two random numbers that may be infinite")
         parts = None if self.signs.keys() & other.signs.keys() else (operation, self, sign, other, other_sign)
         is_told = parts is not None or len(signs) == 1  # by the uniforms in their order, which ones are whose
         key = (operation, self.key, other.key) if is_told else (operation, self.name, other.name)
@@ -170,6 +176,7 @@ class Lazy:
     def __rtruediv__(self, other: Any) -> Any:
         if self == 0:
             return other / self.ends()[0] * 0  # raises
+        self.sign()  # it falls or rises on each side of 0
         return self._with(other, _reversed_div, -1 if self._constant(other) >= 0 else 1)
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
@@ -183,13 +190,15 @@ class Lazy:
             base = -self
             if exponent % 2:
                 return -(base**other)
-        return base.unary(lambda value: value**exponent, 1 if exponent >= 0 else -1, (operator.pow, exponent))
+        return base.unary(
+            lambda value: value**exponent, 1 if exponent >= 0 else -1, (operator.pow, type(exponent), exponent)
+        )
 
     def __rpow__(self, other: Any) -> Any:
         base = self._constant(other)
         if base <= 0:
             self.path.refuse("a power of a number that is not positive")
-        return self.unary(lambda value: base**value, 1 if base >= 1 else -1, ("rpow", base))
+        return self.unary(lambda value: base**value, 1 if base >= 1 else -1, ("rpow", type(base), base))
 
     def __floordiv__(self, other: Any) -> Any:
         divisor = self._constant(other)
@@ -201,7 +210,10 @@ class Lazy:
         divisor = self._constant(other)
         if divisor <= 0:
             self.path.refuse("a remainder of a division by a number that is not positive")
-        self // divisor  # on a piece with one quotient, the remainder rises
+        quotient = self // divisor  # on a piece with one quotient, the remainder rises
+        if len(self.signs) > 1 and isinstance(self.ends()[0], int) and isinstance(divisor, int):
+            return self - quotient * divisor
+        self.stays_in(lambda value: value // divisor)
         return self._with(divisor, operator.mod)
 
     def __divmod__(self, other: Any) -> Any:
@@ -276,13 +288,21 @@ class Lazy:
             return self.path.decided(first)
         if isinstance(low, float):
             cut: Any = first_float(low, high, lambda value: test(g(value)))
+            if cut == 0 and bool(test(g(-0.0))) == first and takes_negative_zero(x):
+                self.path.refuse("the sign of a zero that is made of several random numbers")
         else:
             cut = low + bisect.bisect_left(range(low, high), True, key=lambda value: bool(test(g(value))) != first)
         return is_below(x, low, high, cut) == first
 
+    def stays_in(self, piece: Callable[[Any], Any]) -> None:
+        """Refuse a number whose boxes reach into other pieces, although the answers of the path do not."""
+        low, high = self.corner_values()
+        if piece(low) != piece(high):
+            self.path.refuse("a function of a sum of random numbers that is monotone on pieces only")
+
     def sign(self) -> int:
-        """Return 1 or −1, where 0 has either."""
-        low, high = self.ends()
+        """Return 1 or −1, where 0 has either. Answers do not count: what is made must be monotone on all of the boxes."""
+        low, high = self.corner_values()
         if low >= 0 or high <= 0:
             return 1 if low >= 0 else -1
         if len(self.signs) > 1:

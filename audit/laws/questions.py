@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import math
+import operator
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from subnormal.audit.laws.lazy import Lazy
 
 CHANGES = 1 << 14  # of tests, that are remembered
+LARGEST = 1 << 62  # numbers of a uniform that are searched
 COARSE = 64  # strips of a sum, which tell what is likely
 TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
 
@@ -69,6 +72,25 @@ def is_below(x: Lazy, low: Any, high: Any, cut: Any) -> bool:
     before = cut - 1 if isinstance(cut, int) else math.nextafter(cut, -math.inf)
     path.ranges[x.name] = (low, before) if below else (cut, high)
     return below
+
+
+def takes_negative_zero(x: Lazy) -> bool:
+    """Return whether a number may be −0.0, which is no less than 0.0 and may lead elsewhere."""
+    low, high = x.corner_values()
+    if isinstance(low, int) or low > 0 or high < 0:
+        return False
+    if len(x.signs) > 1:
+        operation, left, _, right, _ = x.parts or (None, x, 1, x, 1)
+        if operation is operator.add:
+            return takes_negative_zero(left) and takes_negative_zero(right)
+        return operation is not operator.sub or takes_negative_zero(left)
+    ((at, sign),) = x.signs.items()
+    box = range(*x.path.boxes[at])[::sign]
+    if abs(box.stop - box.start) > LARGEST:
+        return True
+    value = lambda number: x.f({at: number})  # noqa: E731
+    places = bisect.bisect_left(box, 0, key=value), bisect.bisect_right(box, 0, key=value) - 1
+    return places[0] <= places[1] and any(math.copysign(1.0, value(box[place])) < 0 for place in places)
 
 
 def coarse(x: Lazy) -> Table | None:

@@ -49,7 +49,7 @@ def drawn(
 ) -> Any:
     """Return what rvs(distribution, *arguments, **options), scipy's own method, returns."""
     what = f"scipy.stats.{distribution.name}.rvs"
-    if distribution.name not in STANDARD | COUNTS:
+    if distribution.name not in STANDARD | COUNTS or not type(distribution).__module__.startswith("scipy.stats."):
         return draws.refuse(f"{what} is not known")
     source = options.pop("random_state", None)
     source = distribution.random_state if source is None else source
@@ -60,7 +60,9 @@ def drawn(
     numbers = [value for name, value in given.items() if name != "size"]
     if kind is None or len(arguments) > len(names) or not set(shapes) <= given.keys() <= set(names):
         return draws.refuse(f"{what} with these arguments")
-    if not all(isinstance(one, int | float | np.number) for one in numbers):
+    is_plain = all(isinstance(one, int | float | np.number) for one in numbers)
+    is_whole = distribution.name in STANDARD or given.get("loc", 0) == int(given.get("loc", 0)) if is_plain else False
+    if not is_plain or not is_whole or not given.get("scale", 1) > 0:  # scipy rounds counts, and raises
         return draws.refuse(f"{what} with these arguments")
     if kind is np.random.RandomState and not _agrees(rvs, distribution):
         return draws.refuse(f"{what} is not known")

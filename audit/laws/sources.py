@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+import gc
 import math
 import os
 import random
@@ -40,6 +41,7 @@ RISING = (
 )
 FALLING = ("acos", "erfc")
 CALLED = 1  # bit of LOAD_GLOBAL: the name is called at once
+SEARCHED = 1 << 14  # objects of a module, among which its functions are
 BYTES = 2  # of os.urandom, whose values are told apart
 _python_copysign = math.copysign
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
@@ -116,10 +118,11 @@ def replaced(function: Any) -> Iterator[Source]:
                     if (other := stand_ins.replacement(value)) is not value:
                         stack.callback(names.__setitem__, name, value)
                         names[name] = other
-        for names in (one.__globals__ for one in _functions(function)):
-            if "int" not in names and _only_calls_int(names):
+        for one in _functions(function):
+            names = one.__globals__
+            if "int" not in names and _only_calls_int(one):
                 stack.callback(names.pop, "int", None)
-                names["int"] = _unless_lazy(int, lambda x, *more: int(x, *more) if more else x.__trunc__())
+                names["int"] = _int
         for cell in _cells(function):
             if (other := stand_ins.replacement(cell.cell_contents)) is not cell.cell_contents:
                 stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
@@ -130,17 +133,28 @@ def replaced(function: Any) -> Iterator[Source]:
         raise NotFollowedError("not followed: the code draws from a generator that is not known")
 
 
-def _only_calls_int(names: Mapping[str, Any]) -> bool:
-    """Return whether the functions and classes of a module use the type int in calls such as int(x) alone.
+def _only_calls_int(function: FunctionType) -> bool:
+    """Return whether all functions of a module, wherever they are kept, use the type int in calls such as int(x) alone.
 
     Where they do, another function may take its place: int(x) of a random number must be an integer that is known.
+    Functions are looked for in all that the function and its module hold: classes, decorators, dictionaries.
     """
-    codes = [
-        one.__code__
-        for value in list(names.values())
-        for one in (value, *(vars(value).values() if isinstance(value, type) else ()))
-        if isinstance(one, FunctionType) and one.__globals__ is names
-    ]
+    names: Mapping[str, Any] = function.__globals__
+    codes, seen, ahead = list[CodeType](), set[int](), [function, *names.values()]
+    while ahead:
+        one = ahead.pop()
+        kind = type(one)
+        is_other = issubclass(kind, type) and one.__module__ != names.get("__name__")
+        if id(one) in seen or is_other or issubclass(kind, ModuleType):
+            continue
+        seen.add(id(one))
+        if len(seen) > SEARCHED:
+            return False
+        if kind is FunctionType:
+            codes += [one.__code__] if one.__globals__ is names else []
+            ahead += [one.__closure__, one.__dict__, one.__defaults__, one.__kwdefaults__]
+        elif gc.is_tracked(one):
+            ahead += gc.get_referents(one)
     while codes:
         code = codes.pop()
         codes += [one for one in code.co_consts if isinstance(one, CodeType)]
@@ -148,6 +162,13 @@ def _only_calls_int(names: Mapping[str, Any]) -> bool:
             if one.argval == "int" and not (one.opname == "LOAD_GLOBAL" and (one.arg or 0) & CALLED):
                 return False
     return True
+
+
+def _int(*arguments: Any, **options: Any) -> Any:
+    """Return int(x), of a random number too."""
+    if len(arguments) == 1 and not options and is_lazy(arguments[0]):
+        return arguments[0].__trunc__()
+    return int(*arguments, **options)
 
 
 def _remember(source: Source) -> Callable[[Any, Any], None]:
@@ -214,7 +235,12 @@ def _wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) 
     sign: of the half wave with number 0, from −shift·π on. It is flat where half waves meet, so that the rounding of π
     does not matter there.
     """
-    number = x.split(lambda value: math.floor(value / math.pi + shift))
+
+    def half_wave(value: float) -> int:
+        return math.floor(value / math.pi + shift)
+
+    number = x.split(half_wave)
+    x.stays_in(half_wave)
     return x.unary(function, sign if number % 2 == 0 else -sign)
 
 

@@ -12,6 +12,14 @@ from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 
+
+class Own(stats.rv_continuous):
+    """A distribution with the name of another one."""
+
+    def _rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        return random_state.uniform(5, 6, size)
+
+
 RNG = np.random.default_rng()
 CONTINUOUS: dict[str, tuple[Callable[[], Any], Any]] = {
     "laplace": (lambda: stats.laplace.rvs(0.5, 2.0), stats.laplace(0.5, 2.0)),
@@ -59,6 +67,9 @@ def test_numbers_have_the_probabilities_of_the_distribution(name: str) -> None:
         ),
         (lambda: stats.laplace.rvs(0, 1, 2, 3), "laplace.rvs with these arguments"),
         (lambda: stats.laplace.rvs(random_state=3), "laplace.rvs with these arguments"),
+        (lambda: stats.laplace.rvs(scale=-1), "laplace.rvs with these arguments"),  # raises
+        (lambda: stats.binom.rvs(5, 0.3, loc=0.5, random_state=RNG), "binom.rvs with these arguments"),  # is rounded
+        (lambda: Own(name="laplace").rvs(random_state=RNG), "laplace.rvs is not known"),
         (lambda: stats.geom.rvs(), "geom.rvs with these arguments"),
     ],
 )
