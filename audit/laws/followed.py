@@ -175,14 +175,14 @@ def follow(
     """
     ends, paths, lost = list[End](), 0, list[float]()
     tie, left, slack = itertools.count(), 1.0, 0.0
-    queue: list[tuple[float, int, Path, list[int]]] = [(-1.0, next(tie), Path(), [])]
+    queue: list[tuple[float, int, Path, float]] = [(-1.0, next(tie), Path(), 1.0)]
     with replaced(function) as source:
         started = time.monotonic()
         while queue:
             share = REFINING if any(end.path.constraints for end in ends[-1:]) else 1.0
             if (left <= rest and paths >= MANY) or time.monotonic() - started > share * seconds:
                 break
-            _, _, path, _ = heapq.heappop(queue)
+            _, _, path, most = heapq.heappop(queue)
             path.deadline, paths = started + seconds, paths + 1
             outcome = _run(source, path, function, data, floats=floats)
             if path.waits:
@@ -190,19 +190,18 @@ def follow(
             least = path.least * (STEP if path.waits else 1.0)
             for boxes, answers, halvings in path.pending:
                 weight = weight_of(boxes, path.sizes, halvings)
-                heapq.heappush(
-                    queue, (-weight, next(tie), Path(boxes, answers, expected=halvings, least=least), path.sizes)
-                )
+                mass = min(most, weight_of(boxes, path.sizes, 0))
+                heapq.heappush(queue, (-weight, next(tie), Path([], answers, expected=halvings, least=least), mass))
             slack = max(slack, float(path.slack))
             if path.stopped:
-                lost += [] if path.impossible or path.waits else [weight_of(path.boxes, path.sizes, 0)]
+                lost += [] if path.impossible or path.waits else [min(most, weight_of(path.boxes, path.sizes, 0))]
                 continue
             end = End(path, outcome)
             if paths <= CHECKED or isinstance(outcome, Refused):
                 _repeat(source, end, function, data)
             ends.append(end)
             left -= path.weight()
-    lost += [weight_of(path.boxes, sizes, 0) for *_, path, sizes in queue]
+    lost += [mass for *_, mass in queue]
     unknown = math.fsum(lost) + slack * (len(lost) + 1)
     return ends, paths, Fraction(unknown * (1 + ROUNDED)) + Fraction(bool(lost), TINY)
 

@@ -301,7 +301,7 @@ class Lazy:
             self.path.refuse("a function of a sum of random numbers that is monotone on pieces only")
 
     def sign(self) -> int:
-        """Return 1 or −1, where 0 has either. Answers do not count: what is made must be monotone on all of the boxes."""
+        """Return 1 or −1, where 0 has either, on all of the boxes, whatever answers tell."""
         low, high = self.corner_values()
         if low >= 0 or high <= 0:
             return 1 if low >= 0 else -1

@@ -61,7 +61,7 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question; of a choice, the option. halvings: of the probability, by answers; expected: by those that the path begins
+    question; of a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected: by those that the path begins
     with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by the name of a number of several
     uniforms, between which values answers leave it. near: of the uniforms, how many stand for numbers whose law is
     known up to `NEAR`. least: a path of less weight stops; where it `waits`, it begins again later. ended: whether the
@@ -70,12 +70,12 @@ class Path:
     """
 
     boxes: list[Box] = field(default_factory=list)
-    answers: dict[int, int] = field(default_factory=dict)
+    answers: dict[int, Any] = field(default_factory=dict)
     deadline: float = math.inf
     sizes: list[int] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     near: int = 0
-    pending: list[tuple[list[Box], dict[int, int], float]] = field(default_factory=list)
+    pending: list[tuple[list[Box], dict[int, Any], float]] = field(default_factory=list)
     ranges: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     asked: int = 0
     halvings: float = 0.0
@@ -118,14 +118,27 @@ class Path:
 
     def split(self, at: int, middle: int) -> None:
         """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
+        number, self.asked = self.asked, self.asked + 1
         low, high = self.boxes[at]
         kept, left = (low, middle), (middle, high)
         if middle - low < high - middle:
             kept, left = left, kept
         others = self.boxes.copy()
         others[at] = left
-        self.pending.append((others, self.answers.copy(), max(self.halvings, self.expected)))
-        self.boxes[at] = kept
+        self.pending.append((others, {**self.answers, number: left}, max(self.halvings, self.expected)))
+        self.answers[number] = self.boxes[at] = kept
+
+    def is_split(self, at: int) -> bool:
+        """Return whether this question splits a box as a path before did, and split it.
+
+        A path begins with all numbers, and comes to each question with the boxes that it had before: what is asked
+        depends on them.
+        """
+        if self.asked not in self.answers:
+            return False
+        self.boxes[at] = self.answers[self.asked]
+        self.asked += 1
+        return True
 
     def ask(self, question: Constraint, opposite: Constraint, chance: float = 0.5) -> bool:
         """Return the answer of this path to a question of several uniforms, which the boxes do not decide.

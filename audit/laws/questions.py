@@ -101,6 +101,8 @@ def coarse(x: Lazy) -> Table | None:
 def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
     """Split the box of one uniform where a test changes, and return the answer in the part that is kept."""
     (at,) = signs
+    if path.is_split(at):
+        return bool(test({at: path.boxes[at][0]}))
     low, high = path.boxes[at]
     key = (name, low, high)
     change = _changes.get(key) if name else None

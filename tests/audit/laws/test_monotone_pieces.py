@@ -59,6 +59,20 @@ def test_integer_remainders_of_a_sum_are_followed() -> None:
         assert low <= Fraction(sum((i + j) % 5 == outcome for i in range(8) for j in range(8)), 64) <= high < low + 1e-6
 
 
+def test_paths_are_disjoint_where_a_box_is_split_after_a_question_about_a_sum() -> None:
+    """What is asked of the sum depends on the box: the path of its other part asks the same."""
+
+    def asked(_: Any) -> tuple[int, int]:
+        x, y = (random.getrandbits(3) / 8 for _ in range(2))
+        return round(2 * (y - x)), round(2 * x)
+
+    found = law(asked, None, width=1e-6)
+    pairs = [(round(2 * (j - i) / 8), round(2 * i / 8)) for i in range(8) for j in range(8)]
+    for pair in set(pairs):
+        low, high = found.probability(pair)
+        assert low <= Fraction(pairs.count(pair), 64) <= high < low + 1e-6
+
+
 def test_the_sign_of_a_zero_that_is_a_sum_is_not_taken_for_plus() -> None:
     def signed(_: Any) -> float:
         return math.copysign(1.0, -(random.getrandbits(1) * 1.0) - (random.getrandbits(2) - 2) * 1.0)
