@@ -61,12 +61,12 @@ class Constraint:
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
-    question; of a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected: by those that the path begins
-    with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by the name of a number of several
-    uniforms, between which values answers leave it. near: of the uniforms, how many stand for numbers whose law is
-    known up to `NEAR`. least: a path of less weight stops; where it `waits`, it begins again later. ended: whether the
-    function has returned. stopped: whether the path ended early; impossible: whether that is because no numbers lead
-    there; failed: why the function is not followed.
+    question; of a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected:
+    by those that the path begins with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by
+    the name of a number of several uniforms, between which values answers leave it. near: of the uniforms, how many
+    stand for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it
+    begins again later. ended: whether the function has returned. stopped: whether the path ended early; impossible:
+    whether that is because no numbers lead there; failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)

@@ -88,14 +88,18 @@ def takes_negative_zero(x: Lazy) -> bool:
     box = range(*x.path.boxes[at])[::sign]
     if abs(box.stop - box.start) > LARGEST:
         return True
-    value = lambda number: x.f({at: number})  # noqa: E731
+
+    def value(number: int) -> Any:
+        return x.f({at: number})
+
     places = bisect.bisect_left(box, 0, key=value), bisect.bisect_right(box, 0, key=value) - 1
     return places[0] <= places[1] and any(math.copysign(1.0, value(box[place])) < 0 for place in places)
 
 
 def coarse(x: Lazy) -> Table | None:
     """Return the law of a number of several uniforms, roughly; None where it is not known."""
-    return table(x, [x.path.boxes[at] for at in x.signs], COARSE)
+    boxes = [x.path.boxes[at] for at in x.signs]
+    return None if any(high > LARGEST for _, high in boxes) else table(x, boxes, COARSE)
 
 
 def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
