@@ -96,7 +96,8 @@ class Path:
         self.sizes.append(size)
         if at == len(self.boxes):
             self.boxes.append((0, size))
-            self._go_on_if_likely()
+            if self.asked >= len(self.answers):  # no answers of the path before are left
+                self._go_on_if_likely()
         if self.boxes[at][1] > size:
             self.refuse("calls with the same random numbers draw others later")
         return at
@@ -172,7 +173,7 @@ class Path:
             first, *others = options
             self.pending += [(self.boxes.copy(), {**self.answers, number: other}, halvings) for other in others]
             self.answers[number] = first
-        chosen = self.answers[number]
+        chosen: int = self.answers[number]
         if chosen not in options:
             self.impossible = True
             self.stop()

@@ -16,7 +16,7 @@ from subnormal.audit.laws.path import NotFollowedError
 class Own(stats.rv_continuous):
     """A distribution with the name of another one."""
 
-    def _rvs(self, size: Any = None, random_state: Any = None) -> Any:
+    def _rvs(self, *args: Any, size: Any = None, random_state: Any = None) -> Any:
         return random_state.uniform(5, 6, size)
 
 
