@@ -1,6 +1,7 @@
 """Random small samplers, whose laws are compared with a walk through all strings of short words, by `==` where one
 uniform decides, and by bounds that are 1e-9 wide where several do."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -21,15 +22,57 @@ SIZE = 1 << BITS
 
 CONSTANTS = st.sampled_from([-1.5, -0.5, 0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0])
 NUMBERS = st.integers(0, 3)
+
+NEW_NUMBERS: dict[str, Callable[[Any, float], Any]] = {
+    "plus": lambda x, constant: x + constant,
+    "times": lambda x, constant: x * constant,
+    "minus": lambda x, constant: x - constant,
+    "from": lambda x, constant: constant - x,
+    "over": lambda x, constant: x / constant,
+    "into": lambda x, constant: constant / x,
+    "remainder": lambda x, constant: x % constant,
+    "negative": lambda x, _: -x,
+    "absolute": lambda x, _: abs(x),
+    "square": lambda x, _: x * x,
+    "power": lambda x, _: x**2,
+    "exponential": lambda x, _: math.exp(x),
+    "logarithm": lambda x, _: math.log(x),
+}
+NUMBERS_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "larger": max,
+    "smaller": min,
+    "choose": lambda x, y: x if y < 0.5 else -x,
+}
+NUMBERS_OF_ALL: dict[str, Callable[[list[Any], int], Any]] = {
+    "largest": lambda numbers, _: max(numbers),
+    "least": lambda numbers, _: min(numbers, key=lambda x: x),
+    "sorted": lambda numbers, place: sorted(numbers)[place % len(numbers)],
+}
+RELEASES: dict[str, Callable[[Any, float], Any]] = {
+    "below": lambda x, constant: x < constant,
+    "above": lambda x, constant: "above" if x >= constant else "not above",
+    "equal": lambda x, constant: x == constant,
+    "round": lambda x, _: round(4 * x),
+    "floor": lambda x, _: math.floor(3 * x),
+    "whole": lambda x, _: int(3 * x),
+    "quotient": lambda x, _: x // 0.5,
+    "sign": lambda x, _: math.copysign(1.0, x),
+    "rest": lambda x, constant: (8 * x) % 3 < constant,
+}
+RELEASES_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "less": lambda x, y: x < y,
+    "at most": lambda x, y: x <= y,
+}
 STEPS = st.one_of(
-    st.tuples(st.just("draw"), st.just(0), st.just(0.0)),
-    st.tuples(st.sampled_from(["plus", "times", "minus", "from", "over"]), NUMBERS, CONSTANTS),
-    st.tuples(st.sampled_from(["add", "subtract", "less", "at most", "larger"]), NUMBERS, NUMBERS),
-    st.tuples(st.sampled_from(["largest", "least", "place"]), NUMBERS, NUMBERS),
-    st.tuples(
-        st.sampled_from(["below", "above", "equal", "round", "floor", "absolute", "square", "rest"]), NUMBERS, CONSTANTS
-    ),
+    st.tuples(st.sampled_from(["draw", "place"]), st.just(0), st.just(0.0)),
     st.tuples(st.sampled_from(["loop", "bits", "range"]), st.integers(1, 3), CONSTANTS),
+    st.tuples(st.sampled_from([*NEW_NUMBERS]), NUMBERS, CONSTANTS),
+    st.tuples(st.sampled_from([*RELEASES]), NUMBERS, CONSTANTS),
+    st.tuples(st.sampled_from([*NUMBERS_OF_TWO, *RELEASES_OF_TWO, *NUMBERS_OF_ALL]), NUMBERS, NUMBERS),
 )
 PROGRAMS = st.lists(STEPS, min_size=2, max_size=9)
 
@@ -40,8 +83,6 @@ class _TooLongError(Exception):
 
 def interpreted(program: list[Any], draw: Callable[[], Any], integer: Callable[[int], Any]) -> tuple[Any, ...]:
     """Return what a program releases. Its numbers are the uniforms that it has drawn, and what it made of them."""
-    import math
-
     left = DRAWS
 
     def drawn(source: Callable[[], Any]) -> Any:
@@ -55,58 +96,28 @@ def interpreted(program: list[Any], draw: Callable[[], Any], integer: Callable[[
     released: list[Any] = []
     for name, first, second in program:
         x = numbers[first % len(numbers)]
-        match name:
-            case "draw":
-                numbers.append(drawn(draw))
-            case "plus":
-                numbers.append(x + second)
-            case "times":
-                numbers.append(x * second)
-            case "minus":
-                numbers.append(x - second)
-            case "from":
-                numbers.append(second - x)
-            case "over":
-                numbers.append(x / second)
-            case "add":
-                numbers.append(x + numbers[second % len(numbers)])
-            case "subtract":
-                numbers.append(x - numbers[second % len(numbers)])
-            case "less":
-                released.append(x < numbers[second % len(numbers)])
-            case "at most":
-                released.append(x <= numbers[second % len(numbers)])
-            case "larger":
-                numbers.append(max(x, numbers[second % len(numbers)]))
-            case "largest":
-                numbers.append(max(numbers))
-            case "least":
-                numbers.append(min(numbers, key=lambda x: x))
-            case "place":
-                released.append(max(range(len(numbers)), key=numbers.__getitem__))
-            case "below":
-                released.append(x < second)
-            case "above":
-                released.append("above" if x >= second else "not above")
-            case "equal":
-                released.append(x == second)
-            case "round":
-                released.append(round(4 * x))
-            case "floor":
-                released.append(math.floor(3 * x))
-            case "absolute":
-                numbers.append(abs(x))
-            case "square":
-                numbers.append(x * x)
-            case "rest":
-                released.append((8 * x) % 3 < second)
-            case "loop":
-                while drawn(draw) < second:
-                    released.append("again")
-            case "bits":
-                released.append(drawn(lambda: integer(BITS)) >> first)
-            case "range":
-                numbers.append(drawn(lambda: integer(BITS)))
+        if name in NEW_NUMBERS:
+            numbers.append(NEW_NUMBERS[name](x, second))
+        elif name in NUMBERS_OF_TWO:
+            numbers.append(NUMBERS_OF_TWO[name](x, numbers[second % len(numbers)]))
+        elif name in NUMBERS_OF_ALL:
+            numbers.append(NUMBERS_OF_ALL[name](numbers, second))
+        elif name in RELEASES:
+            released.append(RELEASES[name](x, second))
+        elif name in RELEASES_OF_TWO:
+            released.append(RELEASES_OF_TWO[name](x, numbers[second % len(numbers)]))
+        elif name == "place":
+            released.append(max(range(len(numbers)), key=numbers.__getitem__))
+        elif name == "draw":
+            numbers.append(drawn(draw))
+        elif name == "range":
+            numbers.append(drawn(lambda: integer(BITS)))
+        elif name == "bits":
+            released.append(drawn(lambda: integer(BITS)) >> first)
+        else:
+            assert name == "loop"
+            while drawn(draw) < second:
+                released.append("again")
     return tuple(released)
 
 
