@@ -117,8 +117,8 @@ def text(cells: list[Cell], repetitions: int, seconds: float) -> str:
         f"false, and may be so in {ALPHA:.0%} of the repetitions. **FALSE**: on some mechanism it is so more often, by "
         f"an exact binomial test; {CHANCE:.1%} of auditors that keep their word are called so: mechanisms share "
         "it. *Not refuted* is no proof. An auditor that assumes a Gaussian curve (G) is tried where it is one. "
-        "Fewer repetitions of slow auditors are made, and of many canaries. **Rows may be withheld**: a flaw "
-        "that is not public goes to the maintainers first.",
+        "Fewer repetitions are made of auditors that take more seconds of the processor, and of many canaries. **Rows "
+        "may be withheld**: a flaw that is not public goes to the maintainers first.",
         "",
         "privacy-meter 1.0.1 and Opacus 1.6.0 state no lower bound. DP-Auditorium is on no package index.",
         "",
@@ -182,7 +182,7 @@ def keep(cells: Iterable[Cell]) -> None:
 
 @click.command()
 @click.option("--repetitions", type=click.IntRange(20), default=2_000, show_default=True, help="Bounds, at most.")
-@click.option("--seconds", type=click.FloatRange(0), default=12.0, show_default=True, help="After which a cell ends.")
+@click.option("--seconds", type=click.FloatRange(0), default=12.0, show_default=True, help="Processor time of a cell.")
 @click.option("--package", "packages", type=click.Choice(list(PACKAGES)), multiple=True, help="Only this one.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Packages at the same time.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the scores.")

@@ -1,7 +1,8 @@
 """Run in the environment of a package: answer.py PACKAGE_FILE FOLDER DELTA ALPHA SECONDS prints the bounds.
 
 A line for each auditor and each file of scores in the folder: whether the auditor assumes a Gaussian curve, its name,
-the name of the file, and its bounds. SECONDS end a line after at least one bound. It imports no other file.
+the name of the file, and its bounds. SECONDS of the processor end a line after at least one bound. It imports no other
+file.
 """
 
 import importlib.util
@@ -16,9 +17,9 @@ import numpy as np
 
 
 def bounds(auditor, scores, delta, alpha, seconds):
-    found, ends = [], time.monotonic() + seconds
+    found, ends = [], time.process_time() + seconds
     for one, isin in zip(scores["scores"], scores["included"], strict=True):
-        if found and time.monotonic() > ends:
+        if found and time.process_time() > ends:
             break
         try:
             found.append(float(auditor(one, isin, delta, alpha)))
