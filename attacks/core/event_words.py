@@ -85,8 +85,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
             return f"learned on other runs: {_subject(described['path'])} is {_one_of(described['one-of'])}"
         case "learned" if "one-of" in described:
             return f"learned on other runs: the outcome is one of {described['one-of']:,}"
-        case "learned" if "both" in described:
-            return f"learned on other runs: {' and '.join(map(_learned, described['both']))}"
+        case "learned" if "all-of" in described:
+            return f"learned on other runs: {' and '.join(map(_learned, described['all-of']))}"
         case "learned":
             return f"learned on other runs: {_learned(described)}"
     return ", ".join(f"{name}: {value}" for name, value in described.items())

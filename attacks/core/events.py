@@ -303,22 +303,21 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """Both of two learned events happen."""
+class AllOf:
+    """All of some learned events happen."""
 
-    events: tuple[Learned, Learned]
+    events: tuple[Learned, ...]
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
         return self.among(columns_of(outcomes))
 
     def among(self, columns: Columns) -> NDArray[np.bool_]:
         """Return whether each outcome is in the event, from the columns of its features."""
-        first, second = self.events
-        return first.among(columns) & second.among(columns)
+        return np.asarray(np.all([one.among(columns) for one in self.events], axis=0))
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
-        return {"kind": "learned", "both": [one.as_learned() for one in self.events], "portable": False}
+        return {"kind": "learned", "all-of": [one.as_learned() for one in self.events], "portable": False}
 
 
 def _holds(kind: np.dtype[Any], number: int | float) -> bool:

@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.outcome_readings import READERS, Reading, readings
+from subnormal.attacks.core.outcome_readings import CHARACTERS, READERS, Reading, counted_character, readings
+from subnormal.attacks.core.outcome_relations import RELATIONS
 from subnormal.mechanisms.core.mechanism import Outcomes
 
 Step: TypeAlias = int | str | Reading
@@ -85,27 +86,6 @@ def _is_sorted(parts: tuple[Path, ...]) -> bool:
 
 def _with_readings(parts: dict[Path, Any]) -> list[Path]:
     return [*parts, *((*path, reading) for path, one in parts.items() for reading in readings(one))]
-
-
-RELATED_MAX = 4  # numbers of a tuple whose neighbours are compared
-RELATIONS: dict[Reading, tuple[int, int]] = {  # name: (place of the first of two neighbours, sign of the second)
-    (f"size of the {name} of parts {place} and {place + 1}",): (place, sign)
-    for place in range(RELATED_MAX - 1)
-    for name, sign in (("difference", -1), ("sum", 1))
-}
-
-
-def relations(outcomes: Outcomes) -> tuple[Path, ...]:
-    """Return the paths of what relates neighbouring parts, where outcomes are short tuples with floats in them."""
-    if isinstance(outcomes, range):
-        return ()
-    if isinstance(outcomes, np.ndarray):
-        width = outcomes.shape[1] if outcomes.ndim == 2 and outcomes.dtype.kind == "f" else 0
-    else:
-        width = max((len(one) for one in outcomes if isinstance(one, tuple) and float in map(type, one)), default=0)
-    if width > RELATED_MAX:
-        return ()
-    return tuple((relation,) for relation, (place, _) in RELATIONS.items() if place + 1 < width)
 
 
 def leaves(outcome: Any, path: Path = (), *, keyed: bool = True) -> dict[Path, Any]:
@@ -186,6 +166,13 @@ class PartValues:
             return _compact(
                 [one[step] if isinstance(one, tuple) and step < len(one) else MISSING for one in self.items]
             )
+        if step in CHARACTERS:
+            place = CHARACTERS[step]
+            return _compact(
+                [one[place] if isinstance(one, str) and place < len(one) else MISSING for one in self.items]
+            )
+        if isinstance(step, tuple) and (letter := counted_character(step)):
+            return _compact([one.count(letter) if isinstance(one, str) else MISSING for one in self.items])
         return _compact([one.get(step, MISSING) for one in self._named])
 
 
@@ -205,10 +192,10 @@ def _part(outcomes: Outcomes, path: Path, known: dict[Path, PartValues]) -> Part
         return PartValues(np.asarray(outcomes)) if numeric else _compact(list(rows(outcomes)))
     around, step = path[:-1], path[-1]
     if step in RELATIONS:
-        place, sign = RELATIONS[step]
-        one, other = (part(outcomes, (*around, at), known).values for at in (place, place + 1))
+        signs, is_size = RELATIONS[step]
         with np.errstate(invalid="ignore"):  # ∞ − ∞
-            return PartValues(np.abs(one + sign * other))
+            total = np.sum([sign * part(outcomes, (*around, at), known).values for at, sign in signs], axis=0)
+        return PartValues(np.abs(total) if is_size else total)
     if not around and isinstance(outcomes, np.ndarray) and outcomes.ndim == 2 and isinstance(step, int):
         inside = step < outcomes.shape[1]
         return PartValues(outcomes[:, step]) if inside else _compact([MISSING] * len(outcomes))

@@ -5,9 +5,10 @@ A step of a path that is a tuple of one text names it: ("number at place 0 in th
 
 from __future__ import annotations
 
+import ast
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -22,8 +23,23 @@ NUMERAL = re.compile(
     r"(?:0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:[pP][-+]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))"
 )
 BYTES_MAX = 64  # bytes that are read one by one
+CHARACTERS_MAX = 64  # places of a text, and different characters of texts, that are read one by one
+CHARACTERS: dict[Reading, int] = {(f"character at place {place}",): place for place in range(CHARACTERS_MAX)}
+_COUNT = "count of "
 _FIRST_DAY, _MIDNIGHT = date(1970, 1, 1), datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
+
+
+def characters(texts: Iterable[str]) -> list[Reading]:
+    """Return the characters at each place of these texts, and the counts of each character, by their names."""
+    each = list(texts)
+    longest, seen = max(map(len, each), default=0), sorted(set("".join(each)))
+    return [*list(CHARACTERS)[:longest], *((f"{_COUNT}{one!r}",) for one in seen[:CHARACTERS_MAX])]
+
+
+def counted_character(name: Reading) -> str | None:
+    """Return the character whose count has this name."""
+    return ast.literal_eval(name[0].removeprefix(_COUNT)) if name[0].startswith(_COUNT) else None
 
 
 def readings(one: Any) -> dict[Reading, Any]:

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.events import Both, Learned, Term
+from subnormal.attacks.core.events import AllOf, Learned, Term
 from subnormal.attacks.core.outcome_features import Columns
 from subnormal.attacks.core.outcome_paths import Column
 
@@ -22,7 +22,7 @@ CUTS = 32  # bounds on each feature, at most
 Strength = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
 
-def corners(columns: tuple[Columns, Columns], features: Sequence[str], strength: Strength) -> Iterator[Both]:
+def corners(columns: tuple[Columns, Columns], features: Sequence[str], strength: Strength) -> Iterator[AllOf]:
     """Yield the strongest corner of each two of these features that have more than one value.
 
     strength: of events, from their counts in the two worlds.
@@ -47,7 +47,7 @@ def _strongest(
     cuts: tuple[Column, Column],
     values: tuple[tuple[Column, ...], tuple[Column, ...]],
     strength: Strength,
-) -> Both:
+) -> AllOf:
     best, found = -np.inf, None
     for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1)):  # at most a cut, or at least it
         ends = [np.sort(sign * cut) for sign, cut in zip(signs, cuts, strict=True)]
@@ -65,7 +65,7 @@ def _strongest(
                 ],
             )
     assert found is not None
-    return Both((found[0], found[1]))
+    return AllOf((found[0], found[1]))
 
 
 def _counts(ends: Sequence[Column], one: Column, other: Column) -> NDArray[np.int64]:

@@ -4,10 +4,11 @@ One half of the training runs proposes events, and the other half chooses among 
 the choice uses none of α, for any number of proposals. The proposals are: frequent outcomes; sets of outcomes that
 occur only in one world, or more often in it; the same of a text that is a part of the outcome; bounds on every feature
 of the parts of the outcome and of the numbers read from them (the features include their bits, where floats leak), on
-two features of the whole, or on the sum or difference of neighbouring numbers; and bounds on the score of a logistic
-regression over these features, or over the numbers of all parts: small losses of independent parts add up. Of many
-parts only those are used whose distributions in the two worlds lie furthest apart. After Bichsel, Steffen, Bogunovic,
-Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a classifier and threshold it at a target probability.
+two features of the whole, and on sums and differences of parts; and bounds on the score of a logistic regression over
+these features, or over the numbers of all parts: small losses of independent parts add up. Where runs are many, also
+bounds on two or three features, and the characters of texts. Of many parts only those are used whose distributions in
+the two worlds lie furthest apart. After Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a
+classifier and threshold it at a target probability.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.attack import Attack
-from subnormal.attacks.core.events import Both, Category, Event, Learned, OneOf, Term
+from subnormal.attacks.core.events import AllOf, Category, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
-from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths, relations
-from subnormal.attacks.core.outcome_readings import FORM
+from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths
+from subnormal.attacks.core.outcome_readings import FORM, Reading, characters
+from subnormal.attacks.core.outcome_relations import relations
 from subnormal.audit.evidence import half_lines
 from subnormal.audit.evidence.corners import corners
 from subnormal.audit.evidence.outcome_sets import Tallies, Worlds, of_outcomes, of_texts, tallies
+from subnormal.audit.evidence.rules import rules
 from subnormal.audit.statistics import binomial, logistic_regression
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.mechanism import Mechanism
@@ -39,12 +42,14 @@ RUNS_MAX = 1 << 18  # of each world: more runs teach little, and all are held in
 TAIL = 1e-3  # of the intervals that rank events: small, so that the best of many events is not chosen by chance
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
-REGRESSION_MARGIN = 0.2  # nats (or one standard error) by which a regression must exceed a simple event
-REGRESSION_LEAST = 1024  # fewer runs have no regression on all features
+COMPOSITE_MARGIN = 0.2  # nats (or one standard error) by which an event of several features must exceed a simple one
+MANY = 1024  # runs of a half of each world, from which on features are joined, parts related, and texts spelled
+SUMMED_PARTS = 128  # parts of an outcome that a regression on their numbers uses
 REGRESSION_PARTS = 4  # parts of an outcome that it uses
+RELATED_PARTS = 4  # floats that are related on few runs too
 BENT_PARTS = 4  # of few parts, the score of a regression has more bends
 
-Proposal = Learned | Both | OneOf | Category
+Proposal = Learned | AllOf | OneOf | Category
 Halves: TypeAlias = "tuple[_Half, _Half]"
 
 
@@ -86,8 +91,8 @@ def learn_each(outcomes: Worlds, claims: Sequence[Claim], *, features: Sequence[
 
     features: the names of those that events may bound, except for those of a regression.
 
-    The second half measures the strength (see `strength`). A regression must be stronger by a margin. Without any
-    proposal, the result is an event that never happens.
+    The second half measures the strength (see `strength`). An event of several features must be stronger by a margin.
+    Without any proposal, the result is an event that never happens.
     """
     return learn_of(halves(outcomes), claims, features)
 
@@ -122,9 +127,9 @@ def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Eve
         return OneOf(())
     counts = validation.counts(proposed)
     over, errors = strength(counts[0], counts[1], validation.runs, claim)
-    composite = np.array(list(map(_is_sum, proposed)))
+    composite = np.array([isinstance(one, AllOf) or _is_sum(one) for one in proposed])
     over = np.where(
-        composite & (over > 0), np.maximum(over - REGRESSION_MARGIN, 1e-6), over
+        composite & (over > 0), np.maximum(over - COMPOSITE_MARGIN, 1e-6), over
     )  # still above every event without a proof
     errors = errors - composite
     return proposed[max(range(len(proposed)), key=lambda place: (over[place], errors[place]))]
@@ -155,26 +160,56 @@ class _Half:
         return self._fits[with_bits]
 
     def _regressions(self, with_bits: bool) -> Iterator[tuple[Term, ...]]:
-        parts = [path for path in self.places if path] or self.places
-        numbers = [path for path in parts if path[-1:] != (FORM,) and (*path, FORM) not in parts]  # in place of texts
+        numbers = _numbers(self.places)
         bends = logistic_regression.BENDS if len(numbers) <= BENT_PARTS else logistic_regression.HALVES
         yield logistic_regression.terms(self.columns, numbers, ["value"], bends)
         if with_bits:
             yield logistic_regression.terms(self.columns, numbers[:REGRESSION_PARTS])
+        if self.many and len(self.ordered) > len(self.places):
+            yield logistic_regression.terms(
+                self.columns, _numbers(self.ordered)[:SUMMED_PARTS], ["value"], logistic_regression.HALVES
+            )
 
     def _scores(self, terms: tuple[Term, ...]) -> tuple[Column, Column]:
         score = Learned(terms, -np.inf, np.inf).score
         return (score(self.columns[0]), score(self.columns[1])) if terms else (np.zeros(0), np.zeros(0))
 
+    @property
+    def many(self) -> bool:
+        """Whether there are enough runs for events of several features."""
+        return self.runs[0] >= MANY
+
+    @cached_property
+    def ordered(self) -> list[Path]:
+        """The paths of all parts; of many, those first whose distributions in the two worlds lie furthest apart."""
+        return _ordered_paths(self.outcomes)
+
     @cached_property
     def places(self) -> list[Path]:
-        """The paths of the parts that are used."""
-        return _telling(self.outcomes)
+        """The paths of the parts that are used, and of the outcome."""
+        return self.ordered[: PARTS_MAX + (() in self.ordered)]
 
     @cached_property
     def relations(self) -> list[Path]:
-        """The paths of what relates neighbouring parts."""
-        return list(dict.fromkeys((*relations(self.outcomes[0]), *relations(self.outcomes[1]))))
+        """The paths of what relates the numbers of tuples to each other; of many, those furthest apart."""
+        width = sum(len(path) == 1 and isinstance(path[0], int) for path in self.ordered)
+        if not self.many and (width > RELATED_PARTS or self.parts_at((0,))[0].items.dtype.kind != "f"):
+            return []
+        found: list[Path] = [(name,) for name in relations(width)]
+        if len(found) <= PARTS_MAX:
+            return found
+        values = [np.concatenate([world(path, "value")[:LOOK] for world in self.columns]) for path in found]
+        order = np.argsort(-_kolmogorov(np.stack(values, axis=1), min(LOOK, self.runs[0])), kind="stable")
+        return [found[place] for place in order[:PARTS_MAX]]
+
+    @cached_property
+    def spelled(self) -> list[Path]:
+        """The paths of the characters of texts."""
+        return [(*path, name) for path in self.places for name in self._characters(path)] if self.many else []
+
+    def _characters(self, path: Path) -> list[Reading]:
+        texts = {one for world in self.parts_at(path) for one in world.items[:LOOK].tolist() if isinstance(one, str)}
+        return characters(texts) if len(texts) > half_lines.SINGLE_VALUES else []
 
     @cached_property
     def tallies(self) -> Tallies:
@@ -189,7 +224,8 @@ class _Half:
     @cached_property
     def categories(self) -> list[Category]:
         """Events of the texts, and of sets of texts, that a part of the outcome is."""
-        return [Category(path, one) for path in self.places if path for one in of_texts(self.parts_at(path))]
+        parts = [path for path in (*self.places, *self.spelled) if path]
+        return [Category(path, one) for path in parts for one in of_texts(self.parts_at(path))]
 
     def parts_at(self, path: Path) -> tuple[PartValues, PartValues]:
         """Return a part of the outcomes of each world."""
@@ -232,7 +268,7 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
     for path in half.places:
         for feature in features:
             yield from half.bounds(path, feature, claim)
-    for path in half.relations:
+    for path in (*half.relations, *half.spelled):
         yield from half.bounds(path, "value", claim)
     yield from half.atoms
     yield from half.categories
@@ -240,18 +276,26 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
         yield from corners(
             half.columns, features, lambda one, other: half_lines.approximate_strength(one, other, half.runs, claim)
         )
+    if half.many:
+        yield from rules(half.columns, [path for path in half.places if path] or half.places)
     yield from _of_regressions(half, claim, features)
 
 
 def _of_regressions(half: _Half, claim: Claim, features: Sequence[str]) -> Iterator[Proposal]:
     """Yield the best bounds on the scores of regressions."""
-    with_bits = len(features) == len(FEATURES) and half.runs[0] >= REGRESSION_LEAST
+    with_bits = len(features) == len(FEATURES) and half.many
     for terms, cuts in half.fits(with_bits):
         yield from half_lines.best(terms, cuts, claim)
 
 
-def _telling(outcomes: Worlds) -> list[Path]:
-    """Return the paths of the outcomes' parts; of more than `PARTS_MAX`, those that differ most between the worlds.
+def _numbers(paths: list[Path]) -> list[Path]:
+    """Return the paths of numbers inside of outcomes, in place of the texts that they are read from; or the outcome."""
+    parts = [path for path in paths if path] or paths
+    return [path for path in parts if path[-1:] != (FORM,) and (*path, FORM) not in parts]
+
+
+def _ordered_paths(outcomes: Worlds) -> list[Path]:
+    """Return the paths of the outcomes' parts; of more than `PARTS_MAX`, those first that differ most between worlds.
 
     The distance is Kolmogorov's, of some runs of each world.
     """
@@ -267,7 +311,7 @@ def _telling(outcomes: Worlds) -> list[Path]:
         both = [[part(world, path, of).items for world, of in zip((one, other), known, strict=True)] for path in places]
         table = np.stack([_ordered([*first.tolist(), *second.tolist()]) for first, second in both], axis=1)
     order = np.argsort(-_kolmogorov(table, len(one)), kind="stable")
-    return [*whole, *(places[place] for place in order[:PARTS_MAX])]
+    return [*whole, *(places[place] for place in order)]
 
 
 def _ordered(items: list[Any]) -> NDArray[Any]:

@@ -15,14 +15,15 @@ from subnormal.mechanisms.privacy import Claim
 
 MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares of one world between the bounds
 SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
+FREQUENT = 8  # of more values, those whose shares lie furthest apart
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
     """The ends of half-lines of a score. runs: of each world.
 
-    masses: the target mass of each end; None of few values. counts: how many outcomes of each world lie at each end, up
-    to it, and from it on, shape (3·ends,).
+    masses: the target mass of each end; None of a single value. counts: how many outcomes of each world lie at each
+    end, up to it, and from it on, shape (3·ends,).
     """
 
     ends: Column
@@ -46,12 +47,13 @@ def cut(values: tuple[Column, Column]) -> Cuts | None:
         places = [
             (world, mass, share) for world in ordered if len(world) for mass in MASSES for share in {mass, 1 - mass}
         ]
-        ends = np.array([world[int(share * (len(world) - 1))] for world, _, share in places])
+        few = _frequent(ordered)
+        ends = np.append(few, [world[int(share * (len(world) - 1))] for world, _, share in places])
     else:
-        ends = few
+        places, ends = [], few
     if len(ends) == 1 and runs == (len(ordered[0]), len(ordered[1])):
         return None
-    masses: list[float | None] = [None] * len(ends) if few is not None else [mass for _, mass, _ in places]
+    masses: list[float | None] = [*[None] * len(few), *(mass for _, mass, _ in places)]
     up_to = [np.searchsorted(world, ends, side="right") for world in ordered]
     below = [np.searchsorted(world, ends, side="left") for world in ordered]
     counts = [
@@ -67,28 +69,46 @@ def best(terms: tuple[Term, ...], cuts: Cuts | None, claim: Claim) -> Iterator[L
         return
     ends, masses = cuts.ends, cuts.masses
     single, lower, upper = approximate_strength(cuts.counts[0], cuts.counts[1], cuts.runs, claim).reshape(3, len(ends))
-    if masses[0] is None:  # first, because the first of two equally strong events is chosen
-        value = float(
-            ends[::-1][int(single[::-1].argmax())]
-        )  # the last of equal ones: a refusal rather than all numbers
-        yield Learned(terms, value, value)
+    if alone := masses.count(None):  # first, because the first of two equally strong events is chosen
+        yield event(terms, cuts, alone - 1 - int(single[:alone][::-1].argmax()))  # a refusal, not all numbers
     if lower.max() >= upper.max():
-        place = int(lower.argmax())
-        yield Learned(terms, -np.inf, float(ends[place]), masses[place])
+        yield event(terms, cuts, len(ends) + int(lower.argmax()))
     else:
-        place = int(upper.argmax())
-        yield Learned(terms, float(ends[place]), np.inf, masses[place])
+        yield event(terms, cuts, 2 * len(ends) + int(upper.argmax()))
+
+
+def event(terms: tuple[Term, ...], cuts: Cuts, place: int) -> Learned:
+    """Return the event whose outcomes are counted at this place."""
+    kind, at = divmod(place, len(cuts.ends))
+    end = float(cuts.ends[at])
+    low, high = ((end, end), (-np.inf, end), (end, np.inf))[kind]
+    return Learned(terms, low, high, cuts.masses[at] if kind else None)
 
 
 def _few_values(ordered: list[Column]) -> Column | None:
     """Return the distinct values of both worlds, or None if a world has more than `SINGLE_VALUES`."""
     both: list[Column] = []
     for world in ordered:
-        distinct = world[np.append(True, world[1:] != world[:-1])] if len(world) else world
+        distinct = world[_first(world)]
         if len(distinct) > SINGLE_VALUES:
             return None
         both.append(distinct)
     return np.unique(np.concatenate(both))
+
+
+def _frequent(ordered: list[Column]) -> Column:
+    """Return the values that several outcomes of a world have, and whose shares lie furthest apart, in order."""
+    found = np.unique(np.concatenate([world[1:][_first(world)[:-1] & ~_first(world)[1:]] for world in ordered]))
+    one, other = (
+        (np.searchsorted(world, found, side="right") - np.searchsorted(world, found)) / max(1, len(world))
+        for world in ordered
+    )
+    return np.sort(found[np.argsort(-np.abs(one - other), kind="stable")[:FREQUENT]])
+
+
+def _first(world: Column) -> NDArray[np.bool_]:
+    """Return whether each of the ordered values differs from the one before."""
+    return np.append(np.ones(min(1, len(world)), dtype=np.bool_), world[1:] != world[:-1])
 
 
 def approximate_strength(

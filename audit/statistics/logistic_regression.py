@@ -18,7 +18,7 @@ RIDGE = 2.0  # of the weights, over the number of outcomes: weights of about 1/2
 BOUNDED = ("grid", "exponent", "trailing-zeros")  # features whose value for 0 is no size
 WHOLE = (0.01, 0.99)  # quantiles between which a feature counts
 BENDS = (0.02, 1 / 6, 1 / 3, 0.5, 2 / 3, 5 / 6, 0.98)  # the loss of Laplace noise is flat outside two of them
-HALVES = (0.02, 0.5, 0.98)  # in halves, so that a part may speak for one world where it is far from its middle
+HALVES = (0.02, 0.4, 0.6, 0.98)
 
 
 def terms(

@@ -80,7 +80,7 @@ def event_notes(event: Mapping[str, Any], outcomes: Sequence[Any]) -> list[str]:
     raised = " or ".join(map(quoted, sorted(by_type.values())))
     if event["kind"] == "refuses":
         return [f"the error is {raised}"] if raised else []
-    of_numbers = event["kind"] == "between" or "terms" in event or "both" in event
+    of_numbers = event["kind"] == "between" or "terms" in event or "all-of" in event
     of_truths = of_numbers and any(isinstance(one, bool) for one in leaves(tuple(outcomes)).values())
     found = [*([LAST_BITS] if reads_bits(event) else []), *([TRUTHS] if of_truths else [])]
     return [*found, *([f"some of the runs raise {raised}"] if raised else [])]

@@ -106,6 +106,11 @@ HEURISTICS = {
     "bends": Heuristic(
         "the score of a regression on few parts bends at five places, not one", {f"{EVENTS}BENT_PARTS": 0}
     ),
+    "sums of many parts": Heuristic("a regression uses more parts than other events do", {f"{EVENTS}SUMMED_PARTS": 0}),
+    "rules": Heuristic("events bound two or three features at once", {f"{EVENTS}rules": _nothing}),
+    "relations": Heuristic("events bound signed sums of two or three parts", {f"{EVENTS}relations": _no_pairs}),
+    "characters": Heuristic("events are of characters in texts", {f"{EVENTS}characters": _no_pairs}),
+    "frequent values": Heuristic("of many values, the most telling are events", {f"{LINES}FREQUENT": 0}),
     "sole outcomes": Heuristic("events are rare outcomes of one world alone", {f"{SETS}SOLE": 0}),
     "looks go on": Heuristic("a second look goes on while its wealth grows", {f"{SCORE}HOPEFUL": math.inf}),
     "looks end": Heuristic("a second look ends where its wealth falls behind", {f"{SCORE}BEHIND": math.inf}),
@@ -145,7 +150,6 @@ HEURISTICS = {
     "three are judged": Heuristic("the best three pairs are judged, not one", {f"{CHECK}JUDGED": 1}),
     "more parts first": Heuristic("of losses below the claim, those of more parts count more", {f"{SCORE}WIDE": 0.0}),
     "corners": Heuristic("events are conjunctions of two features", {f"{EVENTS}corners": _nothing}),
-    "relations": Heuristic("events compare neighbouring parts", {f"{EVENTS}relations": _nothing}),
     "sets of outcomes": Heuristic("events are sets of outcomes", {f"{EVENTS}of_outcomes": _nothing}),
     "regression on bits": Heuristic(
         "events are half-spaces of all features of four parts", {f"{EVENTS}REGRESSION_LEAST": 1 << 62}

@@ -9,8 +9,8 @@ import pytest
 from subnormal.attacks.catalogue import attacks
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import (
+    AllOf,
     Between,
-    Both,
     CountedDistance,
     Largest,
     Learned,
@@ -126,12 +126,12 @@ def test_every_feature_has_words_alone_and_in_a_sum(feature: str) -> None:
 
 def test_both_of_two_events_are_told() -> None:
     low, long = Learned((Term("least"),), -INF, 0.5), Learned((Term("length"),), 4.0, INF)
-    told = in_words(Both((low, long)).to_json())
+    told = in_words(AllOf((low, long)).to_json())
     assert told.endswith(
         ": the smallest number of the outcome is at most 0.5 and the length of the outcome is at least 4"
     )
     positive = Learned((Term("value"),), 0.0, INF)  # alone, it is an interval
-    assert in_words(Both((positive, long)).to_json()).endswith(
+    assert in_words(AllOf((positive, long)).to_json()).endswith(
         ": the outcome is at least 0 and the length of the outcome is at least 4"
     )
 

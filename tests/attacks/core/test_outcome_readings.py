@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Category, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import columns_of
-from subnormal.attacks.core.outcome_paths import MISSING, RELATED_MAX, part, paths, relations
-from subnormal.attacks.core.outcome_readings import FORM, readings
+from subnormal.attacks.core.outcome_paths import MISSING, part, paths
+from subnormal.attacks.core.outcome_readings import FORM, characters, readings
+from subnormal.attacks.core.outcome_relations import PARTS_MAX, RELATIONS, relations
 from subnormal.mechanisms.core.mechanism import Refused
 
 
@@ -95,19 +97,46 @@ def test_keys_that_few_outcomes_have_are_named_by_their_places() -> None:
     assert set(paths(often)) == {(), ("a",), ("b",), ("c",)}
 
 
-def test_neighbours_in_short_tuples_are_compared() -> None:
+def test_numbers_in_tuples_are_related() -> None:
     """In an array and in a list alike."""
-    difference, total = (("size of the difference of parts 0 and 1",),), (("size of the sum of parts 0 and 1",),)
+    size, total = (("size of the difference of parts 0 and 1",),), (("sum of parts 0 and 1",),)
     pairs = [(1.5, 1.5), (1.5, -1.5), (math.inf, math.inf), (2.0, math.nan), (-0.0, 3.0)]
-    assert relations(np.array(pairs)) == relations(pairs) == (difference, total)
     for outcomes in (np.array(pairs), pairs, [*pairs, None, ("a", 1.0), (1.0,), 2.0]):
         column = columns_of(outcomes)
-        np.testing.assert_array_equal(column(difference, "value")[:5], [0, 3, np.nan, np.nan, 3])
+        np.testing.assert_array_equal(column(size, "value")[:5], [0, 3, np.nan, np.nan, 3])
         np.testing.assert_array_equal(column(total, "value")[:5], [3, 0, np.inf, np.nan, 3])
         assert np.isnan(column(total, "value")[5:]).all()
-    assert relations([(True, 2)]) == relations(np.zeros((2, 2), dtype=np.int64)) == relations(range(3)) == ()
-    assert len(relations(np.zeros((2, RELATED_MAX)))) == 2 * (RELATED_MAX - 1)
-    assert relations(np.zeros((2, RELATED_MAX + 1))) == relations(np.zeros(3)) == ()
+
+
+def test_each_relation_is_what_its_name_says() -> None:
+    parts = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11]
+    column = columns_of([tuple(parts)])
+    for (name,) in RELATIONS:
+        kind, (one, other, *less) = (
+            name.removeprefix("size of the ").split()[0],
+            [int(n) for n in re.findall("[0-9]+", name)],
+        )
+        value = parts[one] + (parts[other] if kind == "sum" else -parts[other]) - sum(parts[place] for place in less)
+        assert column(((name,),), "value") == (abs(value) if name.startswith("size") else value)
+
+
+@pytest.mark.parametrize(
+    ("width", "count"), [(0, 0), (1, 0), (2, 4), (3, 18), (6, 180), (7, 84), (PARTS_MAX, 264), (PARTS_MAX + 1, 0)]
+)
+def test_so_many_relations_are_there(width: int, count: int) -> None:
+    """Two signs and their sizes for each two numbers, three for each three."""
+    assert len(set(relations(width))) == count
+
+
+def test_characters_of_texts_are_read() -> None:
+    texts = ["abba", "b", "", "q\"'"]
+    names = characters(texts)
+    assert len(names) == 4 + 5
+    counts = {name: part(texts, (name,)).items.tolist() for name in names}
+    assert counts["character at place 1",] == ["b", MISSING, MISSING, '"']
+    assert counts["count of 'b'",] == [2, 1, 0, 0]
+    assert counts['count of "\'"',] == [0, 0, 0, 1]
+    assert part([(3, "bb"), 5, None], (1, ("count of 'b'",))).items.tolist() == [2, MISSING, MISSING]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Events learned from outcomes of every kind, judged on fresh runs only."""
 
 import dataclasses
+import itertools
 import json
 import math
 import struct
@@ -15,9 +16,11 @@ from scipy import stats
 
 from subnormal import Claim, Verdict
 from subnormal.attacks.core.event_words import in_words
-from subnormal.attacks.core.events import Between, Both, Event, Learned, OffGrid, OneOf, Refuses, Term
+from subnormal.attacks.core.events import AllOf, Between, Event, Learned, OffGrid, OneOf, Refuses, Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind, columns_of
 from subnormal.audit.evidence import batches, event_search, half_lines, sampled
+from subnormal.audit.evidence import rules as rules_module
+from subnormal.audit.evidence.rules import rules
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from tests.support.rows import distinguish
@@ -346,7 +349,7 @@ def blanks_and_numbers(rng: np.random.Generator, n: int, world: int) -> Outcomes
 
 def test_a_loss_in_a_corner_of_two_features_is_found() -> None:
     event, event_in, event_out = learned_on(blanks_and_numbers, 16_384)
-    assert isinstance(event, Both)
+    assert isinstance(event, AllOf)
     assert {term.feature for one in event.events for term in one.terms} in ({"least", "length"}, {"least", "others"})
     assert event_in > math.exp(1) * event_out > 0
     assert event_in == pytest.approx(1 / 49, rel=0.2)
@@ -366,3 +369,87 @@ def test_a_portable_description_means_what_the_event_means() -> None:
         assert learned(values).tolist() == plain(values).tolist()
         assert learned(mixed).tolist() == plain(mixed).tolist()
         assert learned.to_json() == plain.to_json()
+
+
+def digits(rng: np.random.Generator, n: int, width: int) -> NDArray[np.int64]:
+    return rng.integers(0, 10, (n, width))
+
+
+def three_parts_at_once(rng: np.random.Generator, n: int, value: int) -> Outcomes:
+    """Part 5 is odd or even by the value, where part 0 is above 5 and part 1 below 3."""
+    table = digits(rng, n, 6)
+    chosen = (table[:, 0] > 5) & (table[:, 1] < 3)
+    table[chosen, 5] = table[chosen, 5] // 2 * 2 + value
+    return table
+
+
+def sum_of_two_parts(rng: np.random.Generator, n: int, value: int) -> Outcomes:
+    """Part 5 is the sum of parts 0 and 3 in a third of the runs where the value is 1."""
+    table = rng.integers(0, 500, (n, 6))
+    is_sum = (value == 1) & (rng.random(n) < 1 / 3)
+    table[:, 5] = np.where(is_sum, table[:, 0] + table[:, 3], rng.integers(0, 999, n))
+    return table
+
+
+def letter_at_a_place(rng: np.random.Generator, n: int, value: int) -> Outcomes:
+    """Letter 7 of twelve is more often a q where the value is 1."""
+    letters = rng.integers(ord("a"), ord("z") + 1, (n, 12))
+    letters[:, 7] = np.where((value == 1) & (rng.random(n) < 0.2), ord("q"), letters[:, 7])
+    return ["".join(map(chr, row)) for row in letters.tolist()]
+
+
+def many_of_a_letter(rng: np.random.Generator, n: int, value: int) -> Outcomes:
+    """Of forty letters, 65 % or 40 % are b."""
+    is_b = rng.random((n, 40)) < (0.65 if value else 0.4)
+    return ["".join(row) for row in np.where(is_b, "b", rng.choice(["a", "c", "d"], (n, 40))).tolist()]
+
+
+def often_exact(rng: np.random.Generator, n: int, value: int) -> Outcomes:
+    """A number with much noise, in a twentieth of the runs without any."""
+    noise = rng.integers(-500, 501, n)
+    return value + np.where(rng.random(n) < 0.05, 0, noise)
+
+
+def forty_small_moves(rng: np.random.Generator, n: int, value: int) -> Outcomes:
+    """Forty integers with Laplace noise of scale 10, of which each moves by 1."""
+    return value + rng.geometric(1 - math.exp(-0.1), (n, 40)) - rng.geometric(1 - math.exp(-0.1), (n, 40))
+
+
+@pytest.mark.parametrize(
+    ("make", "least", "words"),
+    [
+        (three_parts_at_once, 4.0, "part 0 of the outcome is at least 6"),
+        (sum_of_two_parts, 4.0, "sum of parts 0 and 3 less part 5 of the outcome is 0"),
+        (letter_at_a_place, 1.5, "character at place 7 of the outcome is q"),
+        (many_of_a_letter, 2.0, "count of 'b' of the outcome is "),
+        (often_exact, 3.0, "the outcome is "),
+        (forty_small_moves, 1.2, "weighted sum of 120 features"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_an_event_of_several_features_is_found(make: Any, least: float, words: str) -> None:
+    """One draw of 16,384 runs in each world, from a fixed seed; the shares are those of another draw."""
+    event, one, other = learned_on(make, 1 << 14, fresh=1 << 16)
+    assert words in in_words(event.to_json())
+    assert loss(max(one, 1e-5), max(other, 1e-5)) > least
+
+
+def test_a_rule_needs_all_of_its_bounds() -> None:
+    """Each two of them say nothing of the world: the rule of three is the only event, and its share is 1/8."""
+    table = np.array(list(itertools.product((0, 1), repeat=3)) * 64)
+    one, other = table[table.sum(axis=1) != 0], table[table.sum(axis=1) != 3]
+    found = list(rules((columns_of(one), columns_of(other)), [(0,), (1,), (2,)]))
+    shares = {tuple(float(event.among(columns_of(each)).mean()) for each in (one, other)) for event in found}
+    assert (1 / 7, 0.0) in shares
+    assert (0.0, 1 / 7) in shares
+    assert {len(event.events) for event in found} == {2, 3}
+
+
+def test_a_rule_holds_many_outcomes() -> None:
+    """No rule has fewer than LEAST outcomes of its world, however well they tell the worlds apart."""
+    table = np.array(list(itertools.product((0, 1), repeat=3)) * (rules_module.LEAST - 1))
+    one, other = table[table.sum(axis=1) != 0], table[table.sum(axis=1) != 3]
+    found = list(rules((columns_of(one), columns_of(other)), [(0,), (1,), (2,)]))
+    assert all(
+        max(event.among(columns_of(each)).sum() for each in (one, other)) >= rules_module.LEAST for event in found
+    )

@@ -129,7 +129,7 @@ def test_one_error_of_each_type_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [{"kind": "between"}, {"kind": "learned", "terms": ()}, {"kind": "learned", "both": ()}]
+    "event", [{"kind": "between"}, {"kind": "learned", "terms": ()}, {"kind": "learned", "all-of": ()}]
 )
 def test_truth_values_among_the_numbers_of_an_event_are_named(event: Any) -> None:
     (note,) = event_notes(event, [0.5, (1, (True,))])
