@@ -26,6 +26,7 @@ TOLERANCE = 1e-3  # of a norm that is clipped in float32, and of comparisons
 NEAR = 0.02  # how near a stated deviation is to the one that is meant
 MULTIPLES = (1, 2, 4, 8)  # of the records that make up batches of other sizes
 PAIRS = 6  # of records, for isolation
+COPIED = "the copied record"
 
 
 @dataclass(slots=True)
@@ -219,9 +220,8 @@ def judge_norms(facts: Facts, clip: float, multiplier: float, relation: str, ste
     bench = facts.bench
     if not facts.moved or not bench.covered.any():
         return
-    every = dict(facts.moved) | {"the copied record": np.zeros_like(bench.zero)}
-    pairs = {(one, other): bench.loss(every[one] - every[other]) for one, other in combinations(every, 2)}
-    (one, other), most = max(pairs.items(), key=lambda pair: pair[1])
+    every = _every(facts)
+    (one, other), most = furthest(facts)
     allowed = 1.0 if relation == "replace" else 2.0
     said, ratio = f"{one} instead of {other}", most * multiplier / allowed
     if facts.own is not None and relation != "replace":
@@ -248,6 +248,17 @@ def judge_norms(facts: Facts, clip: float, multiplier: float, relation: str, ste
         facts.passes(
             "clipping", f"{counted(len(facts.moved), 'record')}, scaled up to 1e30 times: what they move is bounded"
         )
+
+
+def _every(facts: Facts) -> dict[str, Floats]:
+    return dict(facts.moved) | {COPIED: np.zeros_like(facts.bench.zero)}
+
+
+def furthest(facts: Facts) -> tuple[tuple[str, str], float]:
+    """Return the two records that lie furthest apart in deviations of the noise, and how far."""
+    every = _every(facts)
+    pairs = {(one, other): facts.bench.loss(every[one] - every[other]) for one, other in combinations(every, 2)}
+    return max(pairs.items(), key=lambda pair: pair[1])
 
 
 def _passes(facts: Facts, ratio: float, tried: int) -> None:

@@ -6,6 +6,7 @@ small data, with hooks in front of the functions that draw Gaussian noise, and w
 - *Sampling* (`sampling`): the data tell which records a step reads. These index sets are held against the sampler that
   the accountant assumes, at the length of the data and at twice that length.
 - *Isolation, clipping, aggregation* (`step`): records of one step are changed, on a `bench`, and the noisy sum moves.
+  Aggregation is compared with that on more and fewer records too (`lengths`).
 - *Noise* (`noise`): its draws, and its deviation against the largest movement of a record.
 - *Accounting* (`accounting`): the claimed ε against certified bounds.
 - *Released besides* (`besides`): all parts of the outcome follow from noisy sums.
@@ -27,7 +28,7 @@ from typing import Any, Literal, get_args
 
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import counted, quoted
-from subnormal.audit.training import besides, noise, sampling, step
+from subnormal.audit.training import besides, lengths, noise, sampling, step
 from subnormal.audit.training.accounting import judge_accounting
 from subnormal.audit.training.bench import Bench, bench_of
 from subnormal.audit.training.loop import Indices, Loop, Run
@@ -210,8 +211,10 @@ def _judge_step(question: _Question, loop: Loop, bench: Bench, seen: list[Run], 
     noise.judge_cover(facts)
     noise.judge_draws(facts, loop, seen, steps, _share(question) / noise.TESTS)
     step.judge_norms(facts, question.clip, question.multiplier, question.relation, question.step_size)
-    question.say("what is released besides")
     tried = extreme_records(question.data, step.SCALES, non_finite=False) | question.extreme
+    if question.relation == "add-or-remove":
+        lengths.judge_lengths(facts, tried, question.multiplier)
+    question.say("what is released besides")
     besides.judge_step(facts, tried, lengths=vary and question.relation == "add-or-remove")
     besides.judge_unused(facts, loop, question.data, question.steps, tried, question.seed)
     names: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")

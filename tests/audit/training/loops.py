@@ -46,6 +46,11 @@ def released(theta: Any, history: list[Any], x: Any, y: Any) -> Any:
     return theta
 
 
+def divisors(length: int) -> tuple[float, float]:
+    """Return what the sum and its noise are divided by."""
+    return RATE * RECORDS, RATE * RECORDS
+
+
 def trainer(
     batch: Callable[..., Any] = poisson,
     gradients: Callable[..., Any] = gradients,
@@ -53,6 +58,7 @@ def trainer(
     total: Callable[..., Any] = total,
     noise: Callable[..., Any] = noise,
     released: Callable[..., Any] = released,
+    divisors: Callable[[int], tuple[float, float]] = divisors,
     rate: float = 0.1,
     skip_empty: bool = False,
 ) -> Callable[..., Any]:
@@ -68,7 +74,8 @@ def trainer(
                 continue
             xs, ys = x[chosen], y[chosen]
             summed = total(clipped(gradients(theta, xs, ys)))
-            theta = theta - rate * (summed + noise(generator, len(theta), step)) / (RATE * RECORDS)
+            of_sum, of_noise = divisors(len(x))
+            theta = theta - rate * (summed / of_sum + noise(generator, len(theta), step) / of_noise)
             history.append((theta, xs, ys))
         return released(theta, history, x, y)
 
@@ -184,6 +191,18 @@ PITFALLS: dict[str, tuple[dict[str, Any], str]] = {
     "clipped at twice the norm": ({"clipped": lambda made: 2 * clipped(made / 2)}, "clipping"),
     "NaN is not clipped": ({"gradients": _open_to_nan}, "clipping"),
     "the size of the batch divides": ({"total": _mean}, "aggregation"),
+    "the divisor is the rate times the length, rounded down": (
+        {"divisors": lambda length: (max(1, int(RATE * length)),) * 2},
+        "aggregation",
+    ),
+    "another divisor from 161 records on": (
+        {"divisors": lambda length: (5 + (length > 160),) * 2},
+        "aggregation",
+    ),
+    "the length divides the sum and not its noise": (
+        {"divisors": lambda length: (RATE * length, RATE * RECORDS)},
+        "aggregation",
+    ),
     "a third of the noise": ({"noise": lambda *given: noise(*given) / 3}, "noise"),
     "no noise": ({"noise": lambda generator, size, step: 0.0}, "noise"),
     "noise in the first step": ({"noise": lambda *given: noise(*given) if given[2] == 0 else 0.0}, "noise"),

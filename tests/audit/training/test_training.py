@@ -97,6 +97,44 @@ def test_a_replaced_record_moves_the_sum_twice_as_far() -> None:
     assert "a replaced record moves twice as much" in result.stage("aggregation").said[0]
 
 
+FOLLOWS = PITFALLS["the divisor is the rate times the length, rounded down"][0]
+
+
+def test_a_scale_that_follows_the_length_shows_at_neighbouring_lengths() -> None:
+    """No matter of chance: the same seeds. A correct loop is compared at three other lengths, and passes."""
+    near = checked(trainer(**FOLLOWS)).stage("aggregation")
+    assert "with 99 records it moves the outcome 1.25 times as far as with 100" in near.said[-1]
+    assert near.evidence["lengths"] == [99, 100]
+    far = checked(trainer(**PITFALLS["another divisor from 161 records on"][0])).stage("aggregation")
+    assert far.evidence["lengths"] == [160, 161]
+    assert far.evidence["noise_ratio"] == pytest.approx(1.2)
+    right = checked(trainer()).stage("aggregation").said
+    assert "data of 99, 101, 200 records: noise moves the outcome as far as on those of 100" in right
+
+
+def test_the_length_is_public_where_a_record_is_replaced() -> None:
+    """With add-or-remove the same divisor is a flaw, also of a loop that reads all records in each step."""
+    everything = {"batch": lambda generator, length, step: np.arange(length), **FOLLOWS}
+    assert checked(trainer(**everything, noise=twice), relation="replace", **FULL).violated == ()
+    assert checked(trainer(**everything), **FULL).violated == ("aggregation",)
+
+
+def test_a_loop_may_fail_or_begin_otherwise_at_other_lengths() -> None:
+    """Only the scale of the noise is compared: a model that follows the length, or data that are refused, are none."""
+    steps = trainer()
+
+    def begins(records: Any, count: int) -> Any:
+        return steps(records, count) + len(records[0])
+
+    def refuses(records: Any, count: int) -> Any:
+        if len(records[0]) == 101:
+            raise ValueError("101")
+        return steps(records, count)
+
+    assert "aggregation" not in checked(begins).violated
+    assert "data of 99, 200 records" in checked(refuses).stage("aggregation").said[-1]
+
+
 def test_accounting_is_held_against_certified_bounds() -> None:
     wrong = checked(trainer(), claim=Claim(9.1, 1e-5))
     assert wrong.violated == ("accounting",)

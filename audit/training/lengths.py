@@ -1,0 +1,129 @@
+"""Aggregation at other lengths of the data: with add-or-remove, how many records there are must not set a scale.
+
+The noisy sum of a step may be divided by the expected size of a batch where that is a public number. A divisor that
+follows the number of records is none: neighbouring data then have noise of two deviations, and many coordinates and
+steps tell them apart. With replace, the length is public, and nothing is tried.
+
+Nothing here is a matter of chance. What the noise moves is the difference of two runs on the same records with the same
+seeds, so it does not depend on records, on batches or on the initial model of a correct loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from subnormal.audit.text import short
+from subnormal.audit.training.bench import Bench, Record, all_moved, no_noise
+from subnormal.audit.training.hooks import Floats
+from subnormal.audit.training.step import COPIED, NEAR, Facts, furthest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scale:
+    """What noise of one deviation moves on so many records, and how many of them the step read; None: not known."""
+
+    moved: Floats
+    batch: int | None
+
+
+def judge_lengths(facts: Facts, tried: Mapping[str, Record], multiplier: float) -> None:
+    """Judge the scale of the noise, and what a record moves, on more and fewer records. tried: records by name."""
+    usual = len(facts.bench.records)
+    compared = _same_noise(facts, (usual - 1, usual + 1, 2 * usual))
+    for length in (usual - 1, usual // 2):
+        if not {"isolation", "clipping", "aggregation", "noise"} & set(facts.found):
+            _still_bounded(facts, length, tried, multiplier)
+    if compared:
+        seen = ", ".join(map(str, compared))
+        facts.passes("aggregation", f"data of {seen} records: noise moves the outcome as far as on those of {usual}")
+
+
+def _scale(bench: Bench, length: int) -> _Scale | None:
+    """Return the scale on so many records; None where the step fails or draws no noise, or the outcome has no place
+    for it.
+    """
+    copies = bench.records.copies(bench.records.record(0), length)
+    runs = [bench.loop.run(copies, 1, bench.seed, change) for change in (no_noise, all_moved)]
+    if any(run.error is not None or not bench.loop.of_steps(run) for run in runs):
+        return None
+    without, moved = map(bench.vector, runs)
+    batches = bench.loop.batches(runs[0], length)
+    same = len(moved) == len(without) == len(bench.zero)
+    return _Scale(moved - without, len(batches[0]) if batches else None) if same else None
+
+
+def _same_noise(facts: Facts, lengths: Sequence[int]) -> list[int]:
+    """Judge whether noise moves the outcome as far as on the bench. Returns the lengths that could be compared.
+
+    Where batches of two sizes have two scales, the size may be what sets them, which is said already.
+    """
+    bench, usual, compared = facts.bench, len(facts.bench.records), []
+    here = _Scale(bench.effects.sum(axis=0), len(bench.batch))
+    rounded = 4 * bench.rounding * math.sqrt(len(bench.zero))
+    for length in lengths:
+        other = _scale(bench, length)
+        if other is None:
+            continue
+        compared.append(length)
+        if _apart(here, other) > NEAR * np.linalg.norm(here.moved) + rounded:
+            (fewer, less), (more, most) = _neighbours(bench, {usual: here, length: other})
+            if "aggregation" not in facts.found or less.batch == most.batch:
+                ratio = float(np.linalg.norm(less.moved) / np.linalg.norm(most.moved))
+                facts.wrong(
+                    "aggregation",
+                    f"the noise is scaled by what depends on the number of records: with {fewer} records it moves the "
+                    f"outcome {short(ratio, 4)} times as far as with {more}",
+                    lengths=[fewer, more],
+                    noise_ratio=ratio,
+                )
+                break
+    return compared
+
+
+def _apart(one: _Scale, other: _Scale) -> float:
+    return float(np.linalg.norm(one.moved - other.moved))
+
+
+def _neighbours(bench: Bench, ends: dict[int, _Scale]) -> list[tuple[int, _Scale]]:
+    """Return two neighbouring lengths between two with other scales: the larger difference lies in one of the halves.
+
+    They stay further apart where the step fails in between.
+    """
+    while max(ends) - min(ends) > 1:
+        first, last = sorted(ends)
+        middle = (first + last) // 2
+        found = _scale(bench, middle)
+        if found is None:
+            break
+        del ends[first if _apart(found, ends[first]) < _apart(found, ends[last]) else last]
+        ends[middle] = found
+    return sorted(ends.items())
+
+
+def _still_bounded(facts: Facts, length: int, tried: Mapping[str, Record], multiplier: float) -> None:
+    """Judge whether the two records that lie furthest apart on the bench are within the bound on fewer records too."""
+    bench = facts.bench
+    (one, other), _ = furthest(facts)
+    records = {COPIED: bench.records.record(0), **tried}
+    copies = bench.records.copies(bench.records.record(0), length)
+    batches = bench.loop.batches(bench.run({}, records=copies), length)
+    if not batches or not len(batches[0]):
+        return
+    place = int(batches[0][0])
+    runs = [bench.run({place: records[name]}, records=copies) for name in (one, other)]
+    if any(run.error is not None for run in runs):
+        return
+    most = bench.loss(bench.vector(runs[0]) - bench.vector(runs[1]))
+    allowed = 2 / multiplier
+    if most > allowed * (1 + NEAR) + bench.slack:
+        facts.wrong(
+            "aggregation",
+            f"the sum is divided by what depends on the number of records: with {length} records {one} instead of "
+            f"{other} moves the noisy sum by {short(most)} deviations of its noise, {short(allowed)} are allowed",
+            length=length,
+            mu=most,
+        )
