@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from subnormal.audit.claims.allocation_kinds import ALLOCATION_KINDS
 from subnormal.audit.claims.conversion_kinds import CONVERSION_KINDS
 from subnormal.audit.claims.discrete_kinds import DISCRETE_KINDS
 from subnormal.audit.claims.fixed_sample_kinds import FIXED_SAMPLE_KINDS
@@ -17,6 +18,7 @@ KINDS = (
     *DISCRETE_KINDS,
     *SAMPLING_KINDS,
     *FIXED_SAMPLE_KINDS,
+    *ALLOCATION_KINDS,
     *CONVERSION_KINDS,
     *SELECTION_KINDS,
     *SHUFFLING_KINDS,
