@@ -1,7 +1,8 @@
 """Claims about random allocation: in each epoch a record takes part in one step, which is drawn uniformly.
 
-It is also called balls and bins. The outcome of a step is N(b, σ²) with b = 1 where the record takes part, else 0. This
-is the worst case: a gradient of norm at most 1, chosen in view of earlier outcomes, is post-processing of these numbers.
+It is also called balls and bins. The outcome of a step is N(b, σ²), with b = 1 where the record takes part and b = 0
+elsewhere. It is the worst case: what a step says of a gradient of norm at most 1, which may depend on earlier outcomes,
+is post-processing of this number.
 An outcome Z of an epoch of t steps has the likelihood ratio (X_1 + … + X_t)/t, with X = e^(Z/σ − 1/(2σ²)). The X are
 independent and have the mean 1 where the record is absent. So two sums are enough for certified bounds:
 
@@ -17,11 +18,13 @@ for DP-SGD". The sums in convex order are derived here.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import DELTA, Bounds, Kind, decades
@@ -35,6 +38,7 @@ POINTS = 800  # of the grid of a sum
 LEAST = 2.0**-500  # a mass: products of two are no subnormal numbers
 FEWEST = 0.2  # σ, from which on the sums are followed
 
+Indices = NDArray[np.int64]
 Rounding = Literal["up", "down", "grouped"]
 
 
@@ -100,11 +104,11 @@ def _added(one: _Sum, other: _Sum, rounding: Rounding) -> _Sum:
     error, lost = one.error + other.error, one.lost + other.lost
     if rounding == "grouped":
         places = np.searchsorted(points, sums)
-        rows = [np.bincount(places, weights=row, minlength=POINTS + 1) for row in (masses, weights)]
+        rows = _collected(places, masses, weights)
         error += (int(np.bincount(places).max()) + 8) * UNIT
         filled = rows[0] > 0
-        grouped = rows[0][filled], rows[1][filled]
-        return _kept(_Sum(steps, grouped[1] / grouped[0], *grouped, error, lost))
+        masses, weights = rows[:, filled]
+        return _kept(_Sum(steps, weights / masses, masses, weights, error, lost))
     sign = 1 if rounding == "up" else -1
     sums *= 1 + sign * 4 * UNIT
     inside = (sums >= points[0]) & (sums < points[-1])
@@ -113,11 +117,15 @@ def _added(one: _Sum, other: _Sum, rounding: Rounding) -> _Sum:
     places = np.searchsorted(points, sums, side="right") - 1
     shares = (sums - points[places]) / np.diff(points)[places] * (1 + sign * 8 * UNIT)
     shares = np.clip(shares, 0.0, 1.0)
-    split = np.bincount(places, weights=masses * (1 - shares), minlength=POINTS)
-    split += np.bincount(places + 1, weights=masses * shares, minlength=POINTS)
+    split = _collected(places, masses * (1 - shares))[0, :POINTS] + _collected(places + 1, masses * shares)[0, :POINTS]
     error += (2 * int(np.bincount(places).max()) + 8) * UNIT
     lost += outside * (1 + error + len(inside) * UNIT)
     return _kept(_Sum(steps, points, split, split * points, error + UNIT, lost))
+
+
+def _collected(places: Indices, *rows: Floats) -> Floats:
+    """Return the sums of the rows at each place, of shape (rows, POINTS + 1)."""
+    return np.array([np.bincount(places, weights=row, minlength=POINTS + 1) for row in rows], dtype=np.float64)
 
 
 def _points(sums: Floats, masses: Floats, others: Floats) -> Floats:
@@ -126,12 +134,13 @@ def _points(sums: Floats, masses: Floats, others: Floats) -> Floats:
     bottom, top = float(logs.min()), float(logs.max())
     width = max((top - bottom) / POINTS, 4 * UNIT)
     places = ((logs - bottom) / width).astype(np.int64)
-    either = np.maximum(*(np.bincount(places, weights=row) for row in (masses, others)))
+    either = _collected(places, masses, others).max(axis=0)
     first = int(np.searchsorted(np.cumsum(either), NEGLIGIBLE))
     last = len(either) - int(np.searchsorted(np.cumsum(either[::-1]), NEGLIGIBLE))
     return np.exp(np.linspace(bottom + first * width, bottom + last * width, POINTS))
 
 
+@functools.lru_cache(maxsize=4)
 def _epoch(sigma: float, steps: int, rounding: Rounding) -> _Sum:
     """Return the sum of so many steps, by doubling."""
     power, made = _one_step(sigma, rounding), None

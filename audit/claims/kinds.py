@@ -12,6 +12,7 @@ from subnormal.audit.claims.noise_kinds import NOISE_KINDS
 from subnormal.audit.claims.sampling_kinds import SAMPLING_KINDS
 from subnormal.audit.claims.selection_kinds import SELECTION_KINDS
 from subnormal.audit.claims.shuffling_kinds import SHUFFLING_KINDS
+from subnormal.audit.claims.truncated_kinds import TRUNCATED_KINDS
 
 KINDS = (
     *NOISE_KINDS,
@@ -19,6 +20,7 @@ KINDS = (
     *SAMPLING_KINDS,
     *FIXED_SAMPLE_KINDS,
     *ALLOCATION_KINDS,
+    *TRUNCATED_KINDS,
     *CONVERSION_KINDS,
     *SELECTION_KINDS,
     *SHUFFLING_KINDS,
