@@ -35,6 +35,7 @@ from subnormal.mechanisms.composition.fft_convolution import UNIT, Floats
 from subnormal.mechanisms.composition.privacy_buckets import NEGLIGIBLE, ROUNDING, Grid, Masses, fill_buckets
 
 POINTS = 800  # of the grid of a sum
+MARGIN = 2.0**-40  # by which a grid exceeds its sums: more than they are rounded
 LEAST = 2.0**-500  # a mass: products of two are no subnormal numbers
 FEWEST = 0.2  # σ, from which on the sums are followed
 
@@ -137,7 +138,9 @@ def _points(sums: Floats, masses: Floats, others: Floats) -> Floats:
     either = _collected(places, masses, others).max(axis=0)
     first = int(np.searchsorted(np.cumsum(either), NEGLIGIBLE))
     last = len(either) - int(np.searchsorted(np.cumsum(either[::-1]), NEGLIGIBLE))
-    return np.exp(np.linspace(bottom + first * width, bottom + last * width, POINTS))
+    points = np.exp(np.linspace(bottom + first * width, bottom + last * width, POINTS))
+    points[[0, -1]] *= 1 - MARGIN, 1 + MARGIN
+    return points
 
 
 @functools.lru_cache(maxsize=4)

@@ -87,7 +87,7 @@ def _truncated(sigma: float, sampling: float, batch: int, records: int, steps: i
 
     def below(count: int) -> list[Composition]:
         worlds = _opposite(sigma, sampling, batch, records, cut, taken)
-        return [Composition(fill_buckets(*pair, count)) for pair in (worlds, worlds[::-1])]
+        return [Composition(fill_buckets(one, other, count)) for one, other in (worlds, worlds[::-1])]
 
     up = min(up, composed(above, steps, delta)[1])
     return max(low, composed(below, steps, delta)[0]), up
@@ -105,7 +105,8 @@ def _mixture(sigma: float, whole: float, part: float, cut: Interval, way: Direct
         a.append(weight * one.upper)
         b.append(weight * one.upper * np.exp(-one.losses - one.excess))
     error = max(one.error for one in steps) + 4 * ROUNDING
-    return Composition(fill_buckets(*(Masses.near(np.concatenate(row), error) for row in (a, b)), count))
+    own, other = (Masses.near(np.concatenate(row), error) for row in (a, b))
+    return Composition(fill_buckets(own, other, count))
 
 
 def _opposite(

@@ -11,15 +11,15 @@ seeds, so it does not depend on records, on batches or on the initial model of a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from subnormal.audit.text import short
-from subnormal.audit.training.bench import Bench, Record, all_moved, no_noise
+from subnormal.audit.training.bench import Bench, all_moved, no_noise
 from subnormal.audit.training.hooks import Floats
-from subnormal.audit.training.step import COPIED, NEAR, Facts, furthest
+from subnormal.audit.training.step import NEAR, Facts, furthest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,13 +30,13 @@ class _Scale:
     batch: int | None
 
 
-def judge_lengths(facts: Facts, tried: Mapping[str, Record], multiplier: float) -> None:
-    """Judge the scale of the noise, and what a record moves, on more and fewer records. tried: records by name."""
+def judge_lengths(facts: Facts, multiplier: float) -> None:
+    """Judge the scale of the noise, and what a record moves, on more and fewer records."""
     usual = len(facts.bench.records)
     compared = _same_noise(facts, (usual - 1, usual + 1, 2 * usual))
     for length in (usual - 1, usual // 2):
         if not {"isolation", "clipping", "aggregation", "noise"} & set(facts.found):
-            _still_bounded(facts, length, tried, multiplier)
+            _still_bounded(facts, length, multiplier)
     if compared:
         seen = ", ".join(map(str, compared))
         facts.passes("aggregation", f"data of {seen} records: noise moves the outcome as far as on those of {usual}")
@@ -104,17 +104,16 @@ def _neighbours(bench: Bench, ends: dict[int, _Scale]) -> list[tuple[int, _Scale
     return sorted(ends.items())
 
 
-def _still_bounded(facts: Facts, length: int, tried: Mapping[str, Record], multiplier: float) -> None:
+def _still_bounded(facts: Facts, length: int, multiplier: float) -> None:
     """Judge whether the two records that lie furthest apart on the bench are within the bound on fewer records too."""
     bench = facts.bench
     (one, other), _ = furthest(facts)
-    records = {COPIED: bench.records.record(0), **tried}
     copies = bench.records.copies(bench.records.record(0), length)
     batches = bench.loop.batches(bench.run({}, records=copies), length)
     if not batches or not len(batches[0]):
         return
     place = int(batches[0][0])
-    runs = [bench.run({place: records[name]}, records=copies) for name in (one, other)]
+    runs = [bench.run({place: facts.records[name]}, records=copies) for name in (one, other)]
     if any(run.error is not None for run in runs):
         return
     most = bench.loss(bench.vector(runs[0]) - bench.vector(runs[1]))

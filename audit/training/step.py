@@ -31,12 +31,14 @@ COPIED = "the copied record"
 
 @dataclass(slots=True)
 class Facts:
-    """What was measured. moved: by each record that replaces a copy, from the copies' sum. refused: records that make
-    the step raise, with what it raises. own: what one copy moves alone; None where it cannot be told. comparable:
-    whether data of other lengths give the same sum for the same batch; None where that was not seen.
+    """What was measured. records: those that are tried, by name. moved: by each that replaces a copy, from the copies'
+    sum. refused: records that make the step raise, with what it raises. own: what one copy moves alone; None where it
+    cannot be told. comparable: whether data of other lengths give the same sum for the same batch; None where that was
+    not seen.
     """
 
     bench: Bench
+    records: dict[str, Record]
     moved: dict[str, Floats] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     own: Floats | None = None
@@ -66,8 +68,8 @@ class Facts:
 
 def measure(bench: Bench, data: Records, extreme: Mapping[str, Record], *, non_finite: bool, sizes_vary: bool) -> Facts:
     """Measure what records move, and judge isolation, clipping of what is not finite, and aggregation."""
-    facts = Facts(bench)
     tried = {**extreme_records(data, SCALES, non_finite=non_finite), **extreme}
+    facts = Facts(bench, {COPIED: bench.records.record(0), **tried})
     place = bench.batch[0]
     for name, record in tried.items():
         try:

@@ -211,10 +211,10 @@ def _judge_step(question: _Question, loop: Loop, bench: Bench, seen: list[Run], 
     noise.judge_cover(facts)
     noise.judge_draws(facts, loop, seen, steps, _share(question) / noise.TESTS)
     step.judge_norms(facts, question.clip, question.multiplier, question.relation, question.step_size)
-    tried = extreme_records(question.data, step.SCALES, non_finite=False) | question.extreme
     if question.relation == "add-or-remove":
-        lengths.judge_lengths(facts, tried, question.multiplier)
+        lengths.judge_lengths(facts, question.multiplier)
     question.say("what is released besides")
+    tried = extreme_records(question.data, step.SCALES, non_finite=False) | question.extreme
     besides.judge_step(facts, tried, lengths=vary and question.relation == "add-or-remove")
     besides.judge_unused(facts, loop, question.data, question.steps, tried, question.seed)
     names: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")

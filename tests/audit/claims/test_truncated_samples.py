@@ -17,7 +17,7 @@ from subnormal.audit.claims.kinds import kind
 from subnormal.audit.claims.truncated_kinds import chances
 
 TRUNCATED = kind("truncated-sample-gaussian")
-CELLS = {1: 0.002, 2: 0.02}  # of one step, and of two: the error of a kink is of second order
+CELLS = {1: 0.004, 2: 0.03}  # of one step, and of two: the error of a kink is of second order
 
 
 def batches(records: int, batch: int, chance: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction]]:

@@ -15,7 +15,19 @@ from subnormal.audit.training.noise import law_of
 from subnormal.audit.training.result import Result
 from subnormal.audit.training.sampling import Sampler
 from subnormal.audit.training.training import Train
-from tests.audit.training.loops import CLIP, MULTIPLIER, PITFALLS, RATE, RECORDS, data, noise, poisson, trainer
+from tests.audit.training.loops import (
+    CLIP,
+    MULTIPLIER,
+    PITFALLS,
+    RATE,
+    RECORDS,
+    clipped,
+    data,
+    gradients,
+    noise,
+    poisson,
+    trainer,
+)
 
 ALPHA = 1e-6  # that a correct loop is accused, in each check of this file
 STEP_SIZE = 0.1 / (RATE * RECORDS)
@@ -123,6 +135,9 @@ def test_a_loop_may_fail_or_begin_otherwise_at_other_lengths() -> None:
     """Only the scale of the noise is compared: a model that follows the length, or data that are refused, are none."""
     steps = trainer()
 
+    def infinite(theta: Any, x: Any, y: Any) -> Any:
+        return np.where(np.isposinf(x).all(axis=1, keepdims=True), 9.0, clipped(gradients(theta, x, y)) / 9)
+
     def begins(records: Any, count: int) -> Any:
         return steps(records, count) + len(records[0])
 
@@ -132,6 +147,7 @@ def test_a_loop_may_fail_or_begin_otherwise_at_other_lengths() -> None:
         return steps(records, count)
 
     assert "aggregation" not in checked(begins).violated
+    assert checked(trainer(gradients=infinite)).violated == ()  # what moves the sum furthest is not finite
     assert "data of 99, 200 records" in checked(refuses).stage("aggregation").said[-1]
 
 
