@@ -74,6 +74,14 @@ def pld_sampled(event, loss, second, sampling, steps, delta):
     return pld(dp_event.PoissonSampledDpEvent(sampling, event), width, steps).get_epsilon(delta)
 
 
+def pld_truncated(sigma, sampling, batch, records, steps, delta):
+    """Return ε of truncated Poisson samples. Its losses are at most those of a sampled step of half the deviation."""
+    span = sampled_span(2 / sigma**2 + 2 * REACH / sigma, sampling)
+    width = interval(span, deviation(span, 4 / sigma**2, sampling), steps)
+    event = dp_event.TruncatedSubsampledGaussianDpEvent(records, sampling, batch, sigma)
+    return pld(event, width, steps).get_epsilon(delta)
+
+
 def pld_discrete_laplace(scale, steps, delta):
     one = privacy_loss_distribution.from_discrete_laplace_mechanism(
         1 / scale, value_discretization_interval=interval(2 / scale, 1 / scale, steps)
@@ -129,6 +137,7 @@ ANSWERS = {
     ("pld", "sampled-gaussian"): lambda sigma, **rest: pld_sampled(
         gaussian(sigma), 0.5 / sigma / sigma + REACH / sigma, 1 / sigma / sigma, **rest
     ),
+    ("pld", "truncated-sample-gaussian"): pld_truncated,
     ("pld", "sampled-laplace"): lambda scale, **rest: pld_sampled(laplace(scale), 1 / scale, 1 / scale, **rest),
     ("pld", "composition"): pld_composition,
     ("pld", "mixed-composition"): pld_mixed_composition,

@@ -109,8 +109,9 @@ def test_sums_are_ordered_in_rationals(rounding: Rounding, monkeypatch: pytest.M
 
 def test_what_is_left_out_counts_as_revealed() -> None:
     """Sums that leave the grid, on either side, are lost; and what is lost adds to δ in both directions."""
-    wide = _Sum(1, np.array([1e-3, 1.0, 1e3]), np.array([1e-31, 1.0, 1e-40]), np.array([1e-34, 1.0, 1e-37]), 0.0, 1e-9)
+    wide = _Sum(1, np.array([1e-3, 1.0, 1e3]), np.array([1e-31, 1.0, 1e-40]), np.array([1e-34, 1.0, 1e-37]), 1e-3, 1e-9)
     made = _added(wide, wide, "up")
+    assert made.error > 2e-3
     assert made.lost == pytest.approx(2e-9 + 2e-31, rel=1e-12)
     assert made.masses.sum() == pytest.approx(1.0)
     tiny = _Sum(1, np.array([1.0, 2.0]), np.array([1.0, 1e-160]), np.array([1.0, 2e-160]), 0.0, 0.0)
@@ -122,6 +123,21 @@ def test_what_is_left_out_counts_as_revealed() -> None:
         assert own.high[-1] == 0.25
         assert own.low[-1] == other.low[-1] == 0.0
     assert _one_step(1.0, "up").lost > 0
+
+
+def test_rounding_goes_up_where_a_record_is_added_and_down_where_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ratio of one step has the mean 1."""
+    assert _one_step(1.0, "up").weights.sum() > 1 > _one_step(1.0, "down").weights.sum()
+    asked = []
+
+    def noted(sigma: float, steps: int, rounding: Rounding) -> _Sum:
+        asked.append(rounding)
+        return _epoch(sigma, steps, rounding)
+
+    monkeypatch.setattr(allocation_kinds, "_epoch", noted)
+    for direction in BOTH:
+        _pair(1.0, 2, direction, 400)
+    assert asked == ["up", "grouped", "down", "grouped"]
 
 
 def test_epochs_of_one_step_are_gaussian_noise() -> None:
