@@ -114,7 +114,7 @@ def _still_bounded(facts: Facts, length: int, multiplier: float) -> None:
         return
     place = int(batches[0][0])
     runs = [bench.run({place: facts.records[name]}, records=copies) for name in (one, other)]
-    if any(run.error is not None for run in runs):
+    if any(run.error is not None or len(bench.vector(run)) != len(bench.zero) for run in runs):
         return
     most = bench.loss(bench.vector(runs[0]) - bench.vector(runs[1]))
     allowed = 2 / multiplier

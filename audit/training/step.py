@@ -144,6 +144,8 @@ def _sizes(facts: Facts, tried: Mapping[str, Record], *, sizes_vary: bool) -> No
         batches = bench.loop.batches(run, length)
         if run.error is None and batches is not None and length != len(bench.records):
             batch, vector = batches[0].tolist(), bench.vector(run)
+            if len(vector) != len(bench.zero):
+                continue
             if len(batch) in found:
                 apart = np.abs(found[len(batch)][2] - vector).max(initial=0.0)
                 facts.comparable = facts.comparable is not False and bool(apart <= 4 * bench.rounding)

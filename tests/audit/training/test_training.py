@@ -150,6 +150,24 @@ def test_a_loop_may_fail_or_begin_otherwise_at_other_lengths() -> None:
     assert checked(trainer(gradients=infinite)).violated == ()  # what moves the sum furthest is not finite
     assert "data of 99, 200 records" in checked(refuses).stage("aggregation").said[-1]
 
+    def empty(generator: Any, length: int, step: int) -> Any:
+        return poisson(generator, length, step)[: 0 if length == 101 else None]
+
+    skipped = checked(trainer(empty, skip_empty=True))
+    assert "data of 99, 200 records" in skipped.stage("aggregation").said[-1]
+
+    def longer(records: Any, count: int) -> Any:
+        x, theta, generator = records[0], np.zeros(len(records[0])), np.random.default_rng()
+        for _ in range(count):
+            chosen = np.flatnonzero(generator.random(len(x)) < RATE)
+            theta[chosen] += np.tanh(np.nan_to_num(x[chosen][:, 0]))
+            theta += noise(generator, len(theta), 0)
+        return theta
+
+    assert checked(longer).stage("aggregation").said == (
+        "batches of other sizes could not be compared, so that one size was tried",
+    )
+
 
 def test_accounting_is_held_against_certified_bounds() -> None:
     wrong = checked(trainer(), claim=Claim(9.1, 1e-5))
