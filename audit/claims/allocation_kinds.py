@@ -111,12 +111,12 @@ def _added(one: _Sum, other: _Sum, rounding: Rounding) -> _Sum:
         masses, weights = rows[:, filled]
         return _kept(_Sum(steps, weights / masses, masses, weights, error, lost))
     sign = 1 if rounding == "up" else -1
-    sums *= 1 + sign * 4 * UNIT
+    sums *= 1 + sign * 8 * UNIT  # more than all rounding of a share
     inside = (sums >= points[0]) & (sums < points[-1])
     outside = max(float(masses[~inside].sum()), float(weights[~inside].sum()) / steps)
     sums, masses = sums[inside], masses[inside]
     places = np.searchsorted(points, sums, side="right") - 1
-    shares = (sums - points[places]) / np.diff(points)[places] * (1 + sign * 8 * UNIT)
+    shares = (sums - points[places]) / np.diff(points)[places]
     shares = np.clip(shares, 0.0, 1.0)
     split = _collected(places, masses * (1 - shares))[0, :POINTS] + _collected(places + 1, masses * shares)[0, :POINTS]
     error += (2 * int(np.bincount(places).max()) + 8) * UNIT

@@ -112,11 +112,13 @@ def test_what_is_left_out_counts_as_revealed() -> None:
     wide = _Sum(1, np.array([1e-3, 1.0, 1e3]), np.array([1e-31, 1.0, 1e-40]), np.array([1e-34, 1.0, 1e-37]), 1e-3, 1e-9)
     made = _added(wide, wide, "up")
     assert made.error > 2e-3
+    exact = replace(wide, lost=0.0)
+    assert _added(exact, exact, "up").lost == pytest.approx(2e-31, rel=1e-2, abs=0)
     assert made.lost == pytest.approx(2e-9 + 2e-31, rel=1e-12)
     assert made.masses.sum() == pytest.approx(1.0)
     tiny = _Sum(1, np.array([1.0, 2.0]), np.array([1.0, 1e-160]), np.array([1.0, 2e-160]), 0.0, 0.0)
     assert len(allocation_kinds._kept(tiny).masses) == 1
-    assert allocation_kinds._kept(tiny).lost == pytest.approx(2e-160)
+    assert allocation_kinds._kept(tiny).lost == pytest.approx(2e-160, rel=1e-9, abs=0)
     lost = replace(_epoch(1.0, 2, "up"), lost=0.25)
     for direction in BOTH:
         own, other = allocation_kinds._worlds(lost, direction, 0.0)
