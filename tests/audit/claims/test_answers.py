@@ -84,6 +84,8 @@ ORDINARY: dict[str, Any] = {
     "sampling": 0.125,
     "sample": 5,
     "left_out": 35,
+    "batch": 9,
+    "records": 40,
     "steps": 2,
     "delta": 1e-5,
     "epsilon": 1.0,
