@@ -1,8 +1,8 @@
 """Aggregation at other lengths of the data: with add-or-remove, how many records there are must not set a scale.
 
 The noisy sum of a step may be divided by the expected size of a batch where that is a public number. A divisor that
-follows the number of records is none: neighbouring data then have noise of two deviations, and many coordinates and
-steps tell them apart. With replace, the length is public, and nothing is tried.
+follows the number of records is none: the deviation of the noise then differs between neighbouring data, and many
+coordinates and steps tell them apart. With replace, the length is public, and nothing is tried.
 
 Nothing here is a matter of chance. What the noise moves is the difference of two runs on the same records with the same
 seeds, so it does not depend on records, on batches or on the initial model of a correct loop.

@@ -1,7 +1,7 @@
 """A linear layer, trained with `make_private` on Poisson samples with a rate that is public.
 
-`make_private` divides the noisy sum by int(records × rate): by 12 of 120 records, by 11 of 119. So these neighbours have
-noise of two deviations, in a ratio of 12/11. The accountant's ε is of all noisy gradients, 2,000 numbers here. Where no
+`make_private` divides the noisy sum by int(records × rate): by 12 of 120 records, by 11 of 119. So the noise of these
+neighbours differs by a factor of 12/11. The accountant's ε is of all noisy gradients, 2,000 numbers here. Where no
 record has a gradient, they are noise alone, and their sum of squares tells the neighbours apart: δ at the claimed
 ε = 9.25 is above 0.8 and not 10^-5. Where a record is replaced, the length is public, and nothing is wrong.
 """
