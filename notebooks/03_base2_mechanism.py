@@ -17,8 +17,8 @@
 # in the proof, so what is proved holds for the program.
 #
 # **Mechanism.** Ilvento (2020) changes the base of the exponential. Outcome $o$ is chosen with probability
-# proportional to $2^{-\eta u(o)}$, where $2^{-\eta}$ is a fraction with a power of two below. It is $2\Delta\eta\ln
-# 2$-differentially private.
+# proportional to $2^{-\eta u(o)}$, where $2^{-\eta}$ is a fraction whose denominator is a power of two. It is
+# $2\Delta\eta\ln 2$-differentially private.
 #
 # **You will see** the cells of a draw without division, every string of bits tried, and three attacks that break
 # floats and not this mechanism. **To present: 12 minutes.**
@@ -113,8 +113,8 @@ def cells_of(epsilon, more_digits):
 explore(cells_of, epsilon=(0.6, [0.1, 0.25, 0.5, 0.6, 1, 1.4, 2, 3]), more_digits=(0, [0, 1, 2, 4, 8, 14]))
 
 # %% [markdown]
-# (Algorithm 4 of the paper treats "try again" as an outcome ⊥ of weight $2^k - T$. Notes on the paper on the web also
-# use this number as its running sum. The running sum must be $2^k$: otherwise no point beyond $T$ has a cell.)
+# (Algorithm 4 of the paper treats "try again" as an outcome ⊥ of weight $2^k - T$. Some notes about the paper, on the
+# web, also use this number as the running sum of ⊥. That sum must be $2^k$: otherwise no point beyond $T$ has a cell.)
 
 # %% [markdown]
 # ### Every bit string

@@ -334,11 +334,10 @@ print(f"every pair HOLDS; the largest loss is {worst[0]:.4f} of {EPSILON:g}, at 
 # %% [markdown]
 # <details><summary><b>Solution 2</b></summary>
 #
-# The distance is 3: remove the two largest records and add 101. Then the third of the six records 1, 100, 101, 102, …
-# is
-# 101. With replacements alone it needs two of them, and each counts 2: 4, as in the table. So the two distances give
-#   different scores, and each needs its own proof of its sensitivity. A proof for one of them says nothing about a
-#   program that computes the other.
+# The distance is 3: remove the two largest records and add 101. Then 101 is the third of the
+# six records 1, 100, 101, 102, … With replacements alone it needs two of them, and each counts 2: 4, as in the table.
+# So the two distances give different scores, and each needs its own proof of its sensitivity. A proof for one of them
+# says nothing about a program that computes the other.
 #
 # ```python
 # from itertools import combinations

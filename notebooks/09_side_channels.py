@@ -16,11 +16,11 @@
 # **Claim.** A mechanism can be private to the last bit of its *outcome*, and still reveal everything by its running
 # time, its number of random bits, or its number of tries.
 #
-# **Mechanism.** Ilvento's selection draws a candidate and tries again when it is rejected. Put the claim to the pair
-# (outcome, tries), and the exact law of the pair decides. Time can only be measured.
+# **Mechanism.** Ilvento's selection draws a candidate and tries again when it is rejected. Apply the claim to the
+# pair (outcome, tries): its exact law decides. Time can only be measured.
 #
-# **You will see** tries that prove the world, bits that do, noise that a loop reveals, and what a clock can and cannot
-# show. **To present: 12 minutes.**
+# **You will see** how the number of tries or of random bits proves the world, how a loop reveals its noise, and what a
+# clock can and cannot show. **To present: 12 minutes.**
 
 # %% [markdown]
 # ## Change me

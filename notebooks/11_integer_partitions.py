@@ -14,8 +14,8 @@
 # # Integer partitions: a whole list of frequencies at once
 #
 # **Claim.** The frequencies of a million words, some 14,000 counts, can be released at once with an exact law, in a
-# second and a few megabytes, and closer to the truth than noise on each count. In float16 the same program gives
-# records away.
+# second and a few megabytes, and closer to the truth than noise on each count. In float16 the same program
+# reveals single records.
 #
 # **Mechanism.** A list $y_1 \ge y_2 \ge \dots$ near the true $x$ is chosen with the weight $2^{-\eta\,\|y - x\|_1}$
 # (Blocki, Datta, Bonneau 2016). A record moves one count by one, so the loss is at most $2\eta\ln 2$.

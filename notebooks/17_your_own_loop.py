@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Your own loop: which stage is wrong
 #
-# **Claim.** A loop of DP-SGD can be checked end to end, without a word of annotation, and the check names the stage
-# that is wrong.
+# **Claim.** A loop of DP-SGD can be checked end to end, without annotations, and the check names the stage that is
+# wrong.
 #
 # **Mechanism.** A step draws a batch, clips each gradient to the norm $C$, adds them up, and adds Gaussian noise of
 # deviation $\sigma C$. An accountant turns $\sigma$, the sampling rate and the number of steps into
@@ -58,7 +58,7 @@ def gradients(theta, x, y):
 # %% [markdown]
 # ## A loop
 #
-# It is written as anybody would write it. Nothing in it knows of the check.
+# This is an ordinary loop of DP-SGD. No line of it is there for the check.
 
 
 # %%
@@ -91,8 +91,8 @@ def loop(batch=poisson, prepared=lambda x: x, clipped=clipped, noise=gaussian):
 # %% [markdown]
 # ## The check
 #
-# It gets the loop, some data, and what the accountant assumes. It runs the loop some 150 times, with hooks in front of
-# the functions that draw noise.
+# `check_training` takes the loop, some data, and what the accountant assumes. It runs the loop some 150 times, with
+# hooks in front of the functions that draw noise.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 low, up = bounds(Sampler("poisson", RATE), SIGMA, STEPS, DELTA, len(people), "add-or-remove")
@@ -109,7 +109,7 @@ print(right)
 # %% [markdown]
 # ## Four pitfalls
 #
-# Each of these loops differs from the first one in a line. All of them run, and their models look fine.
+# Each of these loops differs from the first one in one line. All of them run, and their models look fine.
 
 
 # %%
@@ -140,7 +140,7 @@ for name, result in found.items():
 # %% [markdown]
 # ## What a record moves
 #
-# One record of a batch is made larger, and the noise stays as it is. Vertical: how far the sum moves, in clipping
+# We make one record of a batch larger and leave the noise as it is. Vertical: how far the sum moves, in clipping
 # norms, measured by the noise. At most 1 is allowed.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -159,7 +159,7 @@ def moved(train):
 
 everything = {"correct": loop(), "no clipping": loop(clipped=lambda each: each)}
 everything |= {name: loops[name] for name in ("centred", "halves")}
-looks = dict(zip(everything, ("in line", "out line", "exact dashed", "grey dotted"), strict=True))
+looks = dict(zip(everything, ("black line", "grey line", "exact dashed", "grey dotted"), strict=True))
 curves = {name: (SCALES, moved(train), looks[name]) for name, train in everything.items()}
 panel = Panel(
     curves={**curves, "allowed": (SCALES, 1.0, "claim line")},
@@ -176,7 +176,7 @@ picture(panel, size=(10, 4))
 # ## What the accountant may say
 #
 # The true $\varepsilon$ of Poisson sampling lies between certified bounds. Batches of a shuffled order have a larger
-# one: the lower bound of one epoch alone may lie above what an accountant of Poisson sampling says.
+# $\varepsilon$: after one epoch its lower bound may exceed what an accountant says for Poisson sampling.
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -191,9 +191,9 @@ def epsilons(sigma, rate, delta):
         for name, one in samplers.items()
     }
     curves = {
-        "Poisson, upper bound": (steps, found["Poisson"][1], "in line"),
-        "Poisson, lower bound": (steps, found["Poisson"][0], "in dashed"),
-        "shuffled, lower bound": (steps, found["shuffled"][0], "out dashed"),
+        "Poisson, upper bound": (steps, found["Poisson"][1], "black line"),
+        "Poisson, lower bound": (steps, found["Poisson"][0], "black dashed"),
+        "shuffled, lower bound": (steps, found["shuffled"][0], "exact dashed"),
     }
     return picture(Panel(curves=curves, x="steps", y="ε", log="x"), size=(10, 4))
 
@@ -204,15 +204,54 @@ explore(epsilons, sigma=(0.6, [0.4, 0.6, 0.8]), rate=(0.05, [0.02, 0.05]), delta
 # %% [markdown]
 # ## Exercises
 #
-# 1. Let the loop return `theta` and the mean loss of each step. Which stage is named, and what would make it right?
-# 2. Divide the sum by `max(1, len(chosen))` in place of a constant. What does the check say, and why is the size of a
-#    Poisson batch secret?
+# **1.** Let the loop return `theta` and the mean gradient of each batch. Which stage is named, and what would make it
+# right?
 #
-# <details><summary>Solutions</summary>
+# **2.** Divide the sum by `max(1, len(chosen))` instead of a constant. What does the check say? Why is the size of a
+# Poisson batch secret?
+
+# %% [markdown]
+# <details><summary><b>Solution 1</b></summary>
 #
-# 1. *Released besides*: the loss of a batch depends on its records and gets no noise. Give it noise of its own, and
-#    account for it, or do not release it.
-# 2. *Aggregation*: sum and noise are scaled by what depends on the data. With add-or-remove, a record in the batch
-#    makes it larger by one, so a reader of the scale learns that somebody is there. Divide by the expected size.
+# The stage is *released besides*: the mean of a batch depends on its records and gets no noise. Do not release it, or
+# add noise to it and count that release in the accountant too.
+#
+# ```python
+# def with_means(data, steps):
+#     x, y = data
+#     random, theta, means = np.random.default_rng(), np.zeros(x.shape[1]), []
+#     for _ in range(steps):
+#         chosen = poisson(random, x)
+#         each = gradients(theta, x[chosen], y[chosen])
+#         means.append(np.abs(each).mean() if len(each) else 0.0)
+#         theta = theta - 0.01 * (clipped(each).sum(axis=0) + gaussian(random, theta))
+#     return theta, np.array(means)
+#
+#
+# print(checked(with_means))
+# ```
+#
+# </details>
+
+# %% [markdown]
+# <details><summary><b>Solution 2</b></summary>
+#
+# The stage is *aggregation*: the sum and the noise are divided by a number that depends on the data. If records are
+# added or removed, one more record in the batch makes this number larger by one. So the size of the noise tells that
+# somebody is in the batch. Divide by the expected size instead.
+#
+# ```python
+# def by_the_batch(data, steps):
+#     x, y = data
+#     random, theta = np.random.default_rng(), np.zeros(x.shape[1])
+#     for _ in range(steps):
+#         chosen = poisson(random, x)
+#         noisy = clipped(gradients(theta, x[chosen], y[chosen])).sum(axis=0) + gaussian(random, theta)
+#         theta = theta - 0.1 * noisy / max(1, len(chosen))
+#     return theta
+#
+#
+# print(checked(by_the_batch, step_size=0.1))
+# ```
 #
 # </details>

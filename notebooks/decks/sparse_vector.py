@@ -35,7 +35,7 @@
 #
 # - The threshold gets noise *once*, and each query gets its own.
 # - After the first "above" the program stops.
-# - It releases where it stopped, and never the noisy value.
+# - It releases the place where it stopped, and never the noisy value.
 
 # %% [markdown]
 # ## What comes out (3 minutes)
