@@ -45,6 +45,7 @@ PAGES = (
     "benchmarks/**/*",
     "vectors/**/*.md",
     "vectors/**/*.schema.json",
+    "vectors/runners/**/*",
 )
 CHARTS = ROOT / "audit" / "report" / "templates" / "charts.css"
 WIDGET = "application/vnd.jupyter.widget-view+json"

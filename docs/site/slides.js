@@ -1,5 +1,6 @@
-// A page as slides, where its address ends in ?slides. A heading begins a slide; what does not fit into 1280 x 800 goes to the next.
-const WIDTH = 1280, HEIGHT = 800, LEAST = 0.6;  // LEAST: how far a block that is too high is made smaller
+// A page as slides, where its address ends in ?slides. A heading begins a slide; what does not fit into it goes to the next.
+// A slide is 1280 x 800, and on a screen that is higher than wide, such as a phone's, 700 x 1300.
+const [WIDTH, HEIGHT] = innerHeight > innerWidth ? [700, 1300] : [1280, 800], LEAST = 0.5;  // LEAST: how far a block that is too high is made smaller
 
 // The page's blocks in their order. Of a cell of a notebook the visible code and the outputs; closed things stay out.
 const blocks = node => [...node.children].flatMap(one =>
@@ -13,7 +14,7 @@ function paginate(found, deck) {
     slide = document.createElement("section");
     deck.append(slide);
   };
-  const fits = () => slide.scrollHeight <= HEIGHT;
+  const fits = block => slide.scrollHeight <= HEIGHT && block.scrollWidth <= block.clientWidth;
   for (const block of found) {
     if (isHeading(block)) {
       if (!slide || [...slide.children].some(one => !isHeading(one))) begin();
@@ -23,12 +24,12 @@ function paginate(found, deck) {
     }
     if (!slide) begin();
     slide.append(block);
-    if (fits()) continue;
-    if ([...slide.children].filter(one => !isHeading(one)).length > 1) {
+    if (fits(block)) continue;
+    if (slide.scrollHeight > HEIGHT && [...slide.children].filter(one => !isHeading(one)).length > 1) {
       begin();
       slide.append(heading.cloneNode(true), block);
     }
-    for (let size = 0.95; !fits() && size > LEAST; size -= 0.05) block.style.zoom = size;
+    for (let size = 0.95; !fits(block) && size > LEAST; size -= 0.05) block.style.zoom = size;
   }
 }
 
@@ -36,6 +37,8 @@ function show() {
   const deck = document.createElement("article"), bar = document.createElement("nav");
   const found = blocks(document.querySelector("#furo-main-content")).filter(one => !one.matches(":empty:not(img, hr)"));
   deck.className = "slides";
+  deck.style.setProperty("--wide", `${WIDTH}px`);
+  deck.style.setProperty("--high", `${HEIGHT}px`);
   document.body.append(deck);
   document.documentElement.classList.add("shows-slides");
   paginate(found, deck);
