@@ -157,12 +157,12 @@ def moved(train):
         return [SIGMA * bench.loss(bench.moved({bench.batch[0]: one}) - nothing) for one in larger]
 
 
-everything = {"correct": loop(), "no clipping": loop(clipped=lambda each: each)}
+everything = {"no clipping": loop(clipped=lambda each: each), "correct": loop()}
 everything |= {name: loops[name] for name in ("centred", "halves")}
-looks = dict(zip(everything, ("black line", "grey line", "exact dashed", "grey dotted"), strict=True))
+looks = dict(zip(everything, ("grey line", "black dashed", "exact dashed", "grey dotted"), strict=True))
 curves = {name: (SCALES, moved(train), looks[name]) for name, train in everything.items()}
 panel = Panel(
-    curves={**curves, "allowed": (SCALES, 1.0, "claim line")},
+    curves={**curves, "allowed": (SCALES, 1.0, "claim dotted")},
     x="size of the record",
     y="clipping norms",
     log="xy",
@@ -191,7 +191,7 @@ def epsilons(sigma, rate, delta):
         for name, one in samplers.items()
     }
     curves = {
-        "Poisson, upper bound": (steps, found["Poisson"][1], "black line"),
+        "Poisson, upper bound": (steps, found["Poisson"][1], "grey line"),
         "Poisson, lower bound": (steps, found["Poisson"][0], "black dashed"),
         "shuffled, lower bound": (steps, found["shuffled"][0], "exact dashed"),
     }

@@ -10,7 +10,7 @@ import numpy as np
 from IPython.display import display
 from matplotlib.figure import Figure
 
-NAMES = {"epsilon": "ε", "eta": "η", "sigma": "σ"}
+NAMES = {"delta": "δ", "epsilon": "ε", "eta": "η", "sigma": "σ"}
 
 
 class Controls(ipywidgets.VBox):
