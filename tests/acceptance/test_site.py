@@ -169,3 +169,18 @@ def test_the_slides_of_a_notebook_have_all_that_stands_open_and_fit(built: Path,
             page.keyboard.press("ArrowRight")
         assert list(dict.fromkeys(shown)) == headings
         assert page.locator(".slides output").last.inner_text() == f"{len(heights)} / {len(heights)}"
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("name", ["decks/zero_rounding", "decks/sparse_vector"])
+def test_slides_fit_a_phone_that_is_held_upright(built: Path, browser: Any, name: str) -> None:
+    phone = {"width": 390, "height": 844}
+    with Opened(browser, f"{(built / 'notebooks' / f'{name}.html').as_uri()}?slides", viewport=phone) as page:
+        page.locator(".slides > section").first.wait_for()
+        wider = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+        assert page.locator(".slides > section > *").evaluate_all(wider) == []
+        heights = page.locator(".slides > section").evaluate_all("all => all.map(one => one.scrollHeight)")
+        assert max(heights) <= 1300, heights
+        button = page.get_by_role("button", name="Next slide").bounding_box()
+        assert button["width"] >= 40  # as wide as a thumb needs
+        assert button["x"] + button["width"] <= phone["width"]
