@@ -31,6 +31,7 @@
 # ## The algorithm (3 minutes)
 #
 # $$\text{above} \iff q_i + \nu_i \ge T + \rho$$
+#
 # $$\rho \sim \mathrm{Lap}(\Delta/\varepsilon_1) \text{ once}, \qquad
 # \nu_i \sim \mathrm{Lap}(2\Delta/\varepsilon_2) \text{ for each query}$$
 #
