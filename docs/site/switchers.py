@@ -18,6 +18,7 @@ from html import escape
 from importlib import import_module
 from itertools import product
 from math import prod
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -96,5 +97,7 @@ def _pictures(draw: Callable[..., Any], sliders: list[tuple[str, list[Any]]]) ->
 if __name__ == "__main__":
     folder = Path(sys.argv[1]).resolve()
     names = sys.argv[2:] or [one.stem for one in sorted(NOTEBOOKS.glob("[0-9]*.py"))]
-    with ProcessPoolExecutor(max_tasks_per_child=1) as pool:  # no notebook changes anything for another
+    context = get_context("forkserver")  # imports what all notebooks do once; no notebook changes anything for another
+    context.set_forkserver_preload(["ipywidgets", "subnormal", "subnormal.plots"])
+    with ProcessPoolExecutor(mp_context=context, max_tasks_per_child=1) as pool:
         print(sum(pool.map(draw, names, [folder] * len(names))), "pictures of sliders")
