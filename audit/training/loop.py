@@ -160,10 +160,14 @@ class Loop:
 
 
 def _merged(reads: Mapping[int, list[Indices]], length: int) -> Indices:
-    """Return the indices that a step read of a column, without passes over all records in order."""
+    """Return the indices that a step read of a column, without passes over all records in order.
+
+    A step may read its batch twice, so that an index is in the batch as often as in one read of several.
+    """
     if not reads:
         return np.zeros(0, dtype=np.int64)
-    indices = np.concatenate([np.atleast_1d(read) for read in reads[min(reads)]])
+    each = [np.atleast_1d(read) for read in reads[min(reads)]]
+    indices, most = np.concatenate(each), np.max([np.bincount(read, minlength=length) for read in each], axis=0)
     if length >= EVALUATION:
         everything, at = np.arange(length), 0
         while at + length <= len(indices):
@@ -171,7 +175,7 @@ def _merged(reads: Mapping[int, list[Indices]], length: int) -> Indices:
                 indices = np.delete(indices, slice(at, at + length))
             else:
                 at += 1
-    return indices
+    return np.repeat(np.arange(length), np.minimum(np.bincount(indices, minlength=length), most))
 
 
 def _logged_once() -> Callable[[logging.Logger, logging.LogRecord], None]:

@@ -103,6 +103,35 @@ def test_batches_are_held_against_the_sampler_that_is_assumed(batch: Any, assume
     assert result.violated == (() if right else ("sampling",)), result
 
 
+class ReadAgain:
+    """Features that read each batch again, whole, in halves, and one by one."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape = array, array.shape
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, chosen: Any) -> Any:
+        half = len(chosen) // 2
+        for part in (chosen, chosen[:half], chosen[half:], *chosen.tolist()):
+            self.array[part]
+        return self.array[chosen]
+
+
+def with_replacement(generator: Any, length: int, step: int) -> Any:
+    return generator.choice(length, generator.binomial(length, RATE))
+
+
+@pytest.mark.parametrize(("batch", "violated"), [(poisson, ()), (with_replacement, ("sampling",))])
+def test_a_step_may_read_its_batch_again(batch: Any, violated: tuple[str, ...]) -> None:
+    """A record that is twice in a batch is still seen. The correct loop is accused with probability 10^-6 at most."""
+    train = trainer(batch)
+    result = checked(lambda data, steps: train((ReadAgain(data[0]), data[1]), steps))
+    assert result.violated == violated, result
+    assert violated == () or result.stage("sampling").said[0].endswith("a batch holds a record twice")
+
+
 def test_a_replaced_record_moves_the_sum_twice_as_far() -> None:
     result = checked(trainer(fixed), **FIXED)
     assert result.violated == ("aggregation",), result
