@@ -1,8 +1,8 @@
 """A linear layer, trained with ghost clipping as the documentation shows.
 
 The expected size of a batch and the sample rate are public: that `make_private` takes them from the data is a flaw of
-its own (opacus-571). Features are kept within ±1000, so that no square of a norm overflows. The repaired release makes a
-loss that does both backward passes; before it, users called them.
+its own (opacus-571). Features are kept within ±1000, so that no square of a norm overflows. The repaired release makes
+a loss that does both backward passes; before it, users called them.
 """
 
 import secrets

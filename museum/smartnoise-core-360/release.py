@@ -30,8 +30,6 @@ def noisy_histograms(answers, count):
         column = sn.to_string(sn.Dataset(path=PATH, column_names=["x"])["x"])
         column = sn.resize(sn.clamp(column, categories=CATEGORIES, null_value="no"), number_rows=SIZE)
         counts = sn.histogram(column)
-        made = [
-            sn.simple_geometric_mechanism(counts, lower=0, upper=SIZE, privacy_usage=SPENT) for _ in range(count)
-        ]
+        made = [sn.simple_geometric_mechanism(counts, lower=0, upper=SIZE, privacy_usage=SPENT) for _ in range(count)]
         analysis.release()
     return [[int(noisy) for noisy in one.value] for one in made]
