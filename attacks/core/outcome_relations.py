@@ -29,13 +29,13 @@ RELATIONS: dict[Reading, tuple[Signs, bool]] = {  # name: (places and signs, whe
 }
 
 
-def relations(width: int) -> list[Reading]:
-    """Return what relates the numbers of tuples of this length; nothing of tuples that are too long."""
+def relations(width: int, most: int = 3) -> list[Reading]:
+    """Return what relates the numbers of tuples of this length, in twos and threes; nothing of longer tuples."""
     if not 2 <= width <= PARTS_MAX:
         return []
-    threes = width <= PARTS_MAX // 2
+    most = most if width <= PARTS_MAX // 2 else 2
     return [
         name
         for name, (signs, _) in RELATIONS.items()
-        if (threes or len(signs) == 2) and all(place < width for place, _ in signs)
+        if len(signs) <= most and all(place < width for place, _ in signs)
     ]

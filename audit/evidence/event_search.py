@@ -46,7 +46,7 @@ COMPOSITE_MARGIN = 0.2  # nats (or one standard error) by which an event of seve
 MANY = 1024  # runs of a half of each world, from which on features are joined, parts related, and texts spelled
 SUMMED_PARTS = 128  # parts of an outcome that a regression on their numbers uses
 REGRESSION_PARTS = 4  # parts of an outcome that it uses
-RELATED_PARTS = 4  # floats that are related on few runs too
+RELATED_PARTS = 4  # so many floats are related on few runs too, in so many ways
 BENT_PARTS = 4  # of few parts, the score of a regression has more bends
 
 Proposal = Learned | AllOf | OneOf | Category
@@ -193,14 +193,12 @@ class _Half:
     def relations(self) -> list[Path]:
         """The paths of what relates the numbers of tuples to each other; of many, those furthest apart."""
         width = sum(len(path) == 1 and isinstance(path[0], int) for path in self.ordered)
-        if not self.many and (width > RELATED_PARTS or self.parts_at((0,))[0].items.dtype.kind != "f"):
+        if width < 2 or (not self.many and (width > RELATED_PARTS or self.parts_at((0,))[0].items.dtype.kind != "f")):
             return []
-        found: list[Path] = [(name,) for name in relations(width)]
-        if len(found) <= PARTS_MAX:
-            return found
+        found: list[Path] = [(name,) for name in relations(width, 3 if self.many else 2)]
         values = [np.concatenate([world(path, "value")[:LOOK] for world in self.columns]) for path in found]
         order = np.argsort(-_kolmogorov(np.stack(values, axis=1), min(LOOK, self.runs[0])), kind="stable")
-        return [found[place] for place in order[:PARTS_MAX]]
+        return [found[place] for place in order[: PARTS_MAX if self.many else RELATED_PARTS]]
 
     @cached_property
     def spelled(self) -> list[Path]:
