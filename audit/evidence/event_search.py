@@ -193,9 +193,9 @@ class _Half:
     def relations(self) -> list[Path]:
         """The paths of what relates the numbers of tuples to each other; of many, those furthest apart."""
         width = sum(len(path) == 1 and isinstance(path[0], int) for path in self.ordered)
-        if width < 2 or (not self.many and (width > RELATED_PARTS or self.parts_at((0,))[0].items.dtype.kind != "f")):
-            return []
         found: list[Path] = [(name,) for name in relations(width, 3 if self.many else 2)]
+        if not found or (not self.many and (width > RELATED_PARTS or self.parts_at((0,))[0].items.dtype.kind != "f")):
+            return []
         values = [np.concatenate([world(path, "value")[:LOOK] for world in self.columns]) for path in found]
         order = np.argsort(-_kolmogorov(np.stack(values, axis=1), min(LOOK, self.runs[0])), kind="stable")
         return [found[place] for place in order[: PARTS_MAX if self.many else RELATED_PARTS]]
