@@ -425,7 +425,7 @@ def forty_small_moves(rng: np.random.Generator, n: int, value: int) -> Outcomes:
         (often_exact, 3.0, "the outcome is "),
         (forty_small_moves, 1.2, "weighted sum of 120 features"),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=["rule", "relation", "character", "count of a character", "frequent value", "sum of many parts"],
 )
 def test_an_event_of_several_features_is_found(make: Any, least: float, words: str) -> None:
     """One draw of 16,384 runs in each world, from a fixed seed; the shares are those of another draw."""
