@@ -123,8 +123,8 @@ prove: $(VENV)/.installed-test
 # The documentation site, build/docs/html: the guide, the Python interface, a page for each attack and each mechanism, the notebooks.
 # A broken link within it is an error. The pictures of the notebooks' sliders are drawn while Sphinx builds the pages.
 docs: $(VENV)/.installed-test
-	$(BIN)/python -m docs.site.pages build/docs/source
 	@$(BIN)/python -m docs.site.switchers build/docs/html/notebooks/pictures & pictures=$$!; \
+	$(BIN)/python -m docs.site.pages build/docs/source && \
 	$(BIN)/sphinx-build -W --keep-going -q -b html build/docs/source build/docs/html; built=$$?; wait $$pictures && exit $$built
 	@echo "open build/docs/html/index.html"
 
