@@ -348,7 +348,7 @@ DRAWS: dict[str, tuple[Callable[[], Any], list[tuple[int, int]], Any]] = {
     "os.urandom": (lambda: os.urandom(2), [(65536, 258)], b"\1\2"),
     "numpy.random.random": (lambda: np.random.random(), [(UNIFORM, 3 << 51)], 0.75),
     "default_rng": (lambda: np.random.default_rng(7).random(2).tolist(), [(UNIFORM, 0), (UNIFORM, 1 << 52)], [0, 0.5]),
-    "all-of": (lambda: random.getrandbits(1) + np.random.uniform(2, 4), [(2, 1), (UNIFORM, 1 << 52)], 4.0),
+    "both": (lambda: random.getrandbits(1) + np.random.uniform(2, 4), [(2, 1), (UNIFORM, 1 << 52)], 4.0),
     "numpy, laplace": (lambda: np.random.default_rng().laplace(), [(UNIFORM, 1 << 51)], math.log(0.5)),
     "numpy, words of 64 bits": (
         lambda: int(np.random.default_rng().integers(0, 1 << 64, dtype=np.uint64)),

@@ -25,7 +25,7 @@ CHOICES: dict[str, Callable[[list[Any]], Any]] = {
     "argmin": lambda x: int(np.array(x).argmin()),
     "amax": lambda x: int(np.array(x).max()),
     "least of an array": lambda x: int(np.min(np.array(x))),
-    "all-of": lambda x: (max(x), min(x)),
+    "both": lambda x: (max(x), min(x)),
 }
 
 
