@@ -102,7 +102,7 @@ def _added(one: _Sum, other: _Sum, rounding: Rounding) -> _Sum:
     weights = np.multiply.outer(one.weights, other.masses) + np.multiply.outer(one.masses, other.weights)
     weights = weights.ravel()
     points = _points(sums, masses, weights / steps)
-    error, lost = one.error + other.error, one.lost + other.lost
+    error, lost = one.error + other.error + one.error * other.error, one.lost + other.lost
     if rounding == "grouped":
         places = np.searchsorted(points, sums)
         rows = _collected(places, masses, weights)

@@ -1,6 +1,7 @@
 """Claims about truncated Poisson sampling: of a Poisson sample that is larger than a batch, a random part is taken.
 
-A record is added to or removed from `records` of them. Let C be how many of the others are sampled, B the batch:
+A record is removed from `records` of them, or added such that there are so many. Let C be how many of the others are
+sampled, B the batch:
 
 - Where C < B, nothing is truncated: the record takes part with probability q, and its gradient of norm 1 is added.
 - Where C ≥ B, it takes part with probability q·B/(C + 1), in place of another one, so that the sum moves by 2 at most.

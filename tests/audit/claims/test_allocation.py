@@ -107,6 +107,11 @@ def test_sums_are_ordered_in_rationals(rounding: Rounding, monkeypatch: pytest.M
         assert float(mean) == pytest.approx(float(true_mean), rel=1e-13)
 
 
+def test_errors_of_products_multiply() -> None:
+    rough = _Sum(1, *THREE, THREE[0] * THREE[1], 0.5, 0.0)
+    assert _added(rough, rough, "up").error >= (1 + 0.5) ** 2 - 1
+
+
 def test_what_is_left_out_counts_as_revealed() -> None:
     """Sums that leave the grid, on either side, are lost; and what is lost adds to δ in both directions."""
     wide = _Sum(1, np.array([1e-3, 1.0, 1e3]), np.array([1e-31, 1.0, 1e-40]), np.array([1e-34, 1.0, 1e-37]), 1e-3, 1e-9)
