@@ -162,20 +162,37 @@ class Loop:
 def _merged(reads: Mapping[int, list[Indices]], length: int) -> Indices:
     """Return the indices that a step read of a column, without passes over all records in order.
 
-    A step may read its batch twice, so that an index is in the batch as often as in one read of several.
+    A step may read its batch again. Where one read holds all of it, a record is in the batch as often as in this read.
+    Else it is so as often as it was read, over the passes through the batch, the largest number that divides how often
+    each record was read; where that is 1, a part of several records that is read again does not count.
     """
     if not reads:
         return np.zeros(0, dtype=np.int64)
-    each = [np.atleast_1d(read) for read in reads[min(reads)]]
-    indices, most = np.concatenate(each), np.max([np.bincount(read, minlength=length) for read in each], axis=0)
-    if length >= EVALUATION:
-        everything, at = np.arange(length), 0
-        while at + length <= len(indices):
-            if indices[at] == 0 and np.array_equal(indices[at : at + length], everything):
-                indices = np.delete(indices, slice(at, at + length))
-            else:
-                at += 1
-    return np.repeat(np.arange(length), np.minimum(np.bincount(indices, minlength=length), most))
+    parts = list(map(np.atleast_1d, reads[min(reads)]))
+    masks = np.split(_in_batches(np.concatenate(parts), length), np.cumsum(list(map(len, parts)))[:-1])
+    parts = [part[mask] for part, mask in zip(parts, masks, strict=True)]
+    counts = np.bincount(np.concatenate(parts), minlength=length)
+    each = [np.bincount(part, minlength=length) for part in parts if len(part) >= np.count_nonzero(counts)]
+    if whole := [one for one in each if np.array_equal(one > 0, counts > 0)]:
+        counts = np.max(whole, axis=0)
+    elif (passes := np.gcd.reduce(counts)) > 1:
+        counts //= passes
+    else:
+        once = {part.tobytes() if len(part) > 1 else place: part for place, part in enumerate(parts)}
+        counts = np.bincount(np.concatenate(list(once.values())), minlength=length)
+    return np.repeat(np.arange(length), counts)
+
+
+def _in_batches(indices: Indices, length: int) -> NDArray[np.bool_]:
+    """Return which of the indices are not of a pass over all records in order."""
+    kept, at = np.ones(len(indices), dtype=np.bool_), 0
+    while length >= EVALUATION and at + length <= len(indices):
+        if indices[at] == 0 and np.array_equal(indices[at : at + length], np.arange(length)):
+            kept[at : at + length] = False
+            at += length
+        else:
+            at += 1
+    return kept
 
 
 def _logged_once() -> Callable[[logging.Logger, logging.LogRecord], None]:

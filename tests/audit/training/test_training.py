@@ -132,6 +132,34 @@ def test_a_step_may_read_its_batch_again(batch: Any, violated: tuple[str, ...]) 
     assert violated == () or result.stage("sampling").said[0].endswith("a batch holds a record twice")
 
 
+class InParts:
+    """A column that reads a batch in parts of so many records, each part so many times."""
+
+    def __init__(self, array: Any, size: int, times: int) -> None:
+        self.array, self.shape, self.size, self.times = array, array.shape, size, times
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, chosen: Any) -> Any:
+        parts = [chosen[at : at + self.size] for at in range(0, len(chosen), self.size)]
+        read = [self.array[part if self.size > 1 else int(part[0])] for part in parts for _ in range(self.times)]
+        return np.reshape(
+            np.concatenate([np.zeros(0), *map(np.ravel, read[:: self.times])]), (len(chosen), *self.shape[1:])
+        )
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize(("batch", "violated"), [(poisson, ()), (with_replacement, ("sampling",))])
+def test_a_batch_may_be_read_in_parts(batch: Any, size: int, times: int, violated: tuple[str, ...]) -> None:
+    """A record in two parts, or read twice where others are read once, is twice in the batch."""
+    train = trainer(batch)
+    result = checked(lambda data, steps: train([InParts(column, size, times) for column in data], steps))
+    assert result.violated == violated, result
+    assert violated == () or result.stage("sampling").said[0].endswith("a batch holds a record twice")
+
+
 def test_a_replaced_record_moves_the_sum_twice_as_far() -> None:
     result = checked(trainer(fixed), **FIXED)
     assert result.violated == ("aggregation",), result
