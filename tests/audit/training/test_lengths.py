@@ -1,0 +1,79 @@
+"""Correct loops whose noise moves the outcome by what is not the length alone: none is accused of a divisor."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal import check_training
+from subnormal.audit.training.result import Result
+from tests.audit.training.loops import CLIP, MULTIPLIER, RATE, RECORDS, clipped, data, gradients, poisson
+
+ALPHA = 1e-6  # that a correct loop is accused, in each check of this file
+
+
+def looped(step: Callable[..., Any], count: Callable[[Any, int], float] | None = None) -> Callable[..., Any]:
+    """Return a loop whose steps are step(generator, theta, x, y, divisor). count: of the records, noisy."""
+
+    def train(data: Any, steps: int) -> Any:
+        x, y = data
+        generator, theta = np.random.default_rng(), np.zeros(x.shape[1])
+        records = RECORDS if count is None else max(20.0, count(generator, len(x)))
+        for number in range(steps):
+            chosen = poisson(generator, len(x), number)
+            theta = step(generator, theta, x[chosen], y[chosen], RATE * records)
+        return theta
+
+    return train
+
+
+def plain(generator: Any, theta: Any, x: Any, y: Any, divisor: float, kept: Any = 1.0, rate: float = 0.1) -> Any:
+    summed = clipped(gradients(theta, x, y) * kept).sum(axis=0)
+    return theta - rate / divisor * (summed + kept * generator.normal(0.0, MULTIPLIER * CLIP, len(theta)))
+
+
+def some_coordinates(generator: Any, theta: Any, *given: Any) -> Any:
+    return plain(generator, theta, *given, kept=generator.permutation(len(theta)) < 3)
+
+
+def random_rate(generator: Any, *given: Any) -> Any:
+    return plain(generator, *given, rate=0.1 * 2 ** generator.uniform(-1, 1))
+
+
+def within_a_ball(*given: Any) -> Any:
+    moved = plain(*given)
+    return moved / max(1.0, float(np.linalg.norm(moved)) / 0.25)
+
+
+def checked(train: Callable[..., Any]) -> Result:
+    return check_training(
+        train, data(), clip=CLIP, noise_multiplier=MULTIPLIER, steps=1000, sample_rate=RATE, alpha=ALPHA, runs=12
+    )
+
+
+CORRECT = {
+    "some coordinates in each step": looped(some_coordinates),
+    "a random learning rate": looped(random_rate),
+    "a bound on the parameters": looped(within_a_ball),
+    "a count with Laplace noise divides": looped(plain, lambda generator, n: n + generator.laplace(0.0, 10.0)),
+    "a count with Gaussian noise divides": looped(plain, lambda generator, n: n + generator.normal(0.0, 10.0)),
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_scale_that_is_set_by_chance_or_by_a_bound_is_not_that_of_the_length(name: str) -> None:
+    """Each is correct with add-or-remove: bounds are post-processing, and a noisy count is paid for apart.
+
+    No matter of chance but for the sampling, and the coordinates and rates of eight runs that are not all the same.
+    """
+    result = checked(CORRECT[name])
+    assert result.violated == (), result
+    assert any("could not be told" in line for line in result.stage("aggregation").said)
+
+
+def test_a_count_without_noise_is_still_blamed() -> None:
+    result = checked(looped(plain, lambda generator, n: n))
+    assert result.violated == ("aggregation",), result
+    lengths = result.stage("aggregation").evidence["lengths"]
+    assert lengths[1] == lengths[0] + 1
