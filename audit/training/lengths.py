@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from subnormal.audit.text import short
-from subnormal.audit.training.bench import SEEDS, Bench, Record, all_moved, no_noise
+from subnormal.audit.training.bench import SEEDS, Bench, all_moved, no_noise
 from subnormal.audit.training.hooks import Floats
-from subnormal.audit.training.step import NEAR, SCALES, Facts, furthest
+from subnormal.audit.training.step import NEAR, Facts, bent, furthest
 
 UNTOLD = "whether the length sets it could not be told"
 SAME = 8  # runs with other seeds that have one scale, before another length is blamed
@@ -47,11 +47,11 @@ def judge_lengths(facts: Facts, multiplier: float) -> None:
         facts.passes("aggregation", f"data of {seen} records: noise moves the outcome as far as on those of {usual}")
 
 
-def _scale(bench: Bench, length: int, record: Record | None = None, more: int = 0) -> _Scale | None:
+def _scale(bench: Bench, length: int, more: int = 0) -> _Scale | None:
     """Return the scale on so many records; None where the step fails or draws no noise, or the outcome has no place
-    for it. record: that is copied. more: added to the seed.
+    for it. more: added to the seed.
     """
-    copies = bench.records.copies(record or bench.records.record(0), length)
+    copies = bench.records.copies(bench.records.record(0), length)
     runs = [bench.loop.run(copies, 1, bench.seed + more, change) for change in (no_noise, all_moved)]
     if any(run.error is not None or not bench.loop.of_steps(run) for run in runs):
         return None
@@ -102,13 +102,10 @@ def _differ(bench: Bench, one: _Scale, other: _Scale) -> bool:
 
 
 def _steady(facts: Facts, length: int) -> bool:
-    """Return whether so many records have one scale: also where they are small, and with other seeds that read as many
-    of them.
-    """
+    """Return whether so many records have one scale: no bound is seen, and other seeds that read as many have it."""
     bench, same = facts.bench, 0
     usual = _scale(bench, length)
-    small = _scale(bench, length, facts.records[f"data[0] times {SCALES[0]:g}"])
-    if usual is None or small is None or _differ(bench, usual, small):
+    if usual is None or bent(facts, length):
         return False
     for more in range(1, SEEDS + 1):
         other = _scale(bench, length, more=more)

@@ -11,6 +11,7 @@ import subnormal
 from subnormal import Claim, Verdict, check_training
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.audit.training.accounting import bounds, exceeding
+from subnormal.audit.training.loop import _merged
 from subnormal.audit.training.noise import law_of
 from subnormal.audit.training.result import Result
 from subnormal.audit.training.sampling import Sampler
@@ -130,6 +131,29 @@ def test_a_step_may_read_its_batch_again(batch: Any, violated: tuple[str, ...]) 
     result = checked(lambda data, steps: train((ReadAgain(data[0]), data[1]), steps))
     assert result.violated == violated, result
     assert violated == () or result.stage("sampling").said[0].endswith("a batch holds a record twice")
+
+
+@pytest.mark.parametrize(
+    ("reads", "batch"),
+    [
+        ([[5, 2, 9], [5, 2]], [2, 5, 9]),
+        ([[2, 5], [2], [5, 2, 9]], [2, 5, 9]),
+        ([[5, 2], [5, 2], [9, 1], [7]], [1, 2, 5, 7, 9]),
+        ([[5], [2], [9], [2], [5], [9]], [2, 5, 9]),
+        ([[5], [5], [2], [2]], [2, 5]),
+        ([[5], [2], [5]], [2, 5, 5]),
+        ([[5, 2], [2, 9]], [2, 2, 5, 9]),
+        ([[5, 2, 5], [2], [5]], [2, 5, 5]),
+        ([[5, 2, 2], range(12), [9]], [2, 2, 5, 9]),
+        ([range(6), range(6, 12), [5, 5]], [5, 5]),
+        ([range(12)], []),
+        ([[], [5]], [5]),
+        ([[]], []),
+    ],
+)
+def test_what_a_step_read_of_twelve_records(reads: list[Any], batch: list[int]) -> None:
+    """A batch that is read again, whole or in parts, holds no record twice; what no pass explains is there twice."""
+    assert _merged({0: [np.array(one, dtype=np.int64) for one in reads]}, 12).tolist() == batch
 
 
 class InParts:
