@@ -150,7 +150,6 @@ def _sizes(facts: Facts, tried: Mapping[str, Record], *, sizes_vary: bool) -> No
                 apart = np.abs(found[len(batch)][2] - vector).max(initial=0.0)
                 facts.comparable = facts.comparable is not False and bool(apart <= 4 * bench.rounding)
             found.setdefault(len(batch), (copies, batch, vector))
-    found = {size: one for size, one in found.items() if not bent(facts, len(one[0]))}
     if not facts.comparable or len(found) < 2:
         facts.passes("aggregation", "batches of other sizes could not be compared, so that one size was tried")
         return
@@ -160,7 +159,9 @@ def _sizes(facts: Facts, tried: Mapping[str, Record], *, sizes_vary: bool) -> No
             _same_movement(facts, copies, batch, vector, tried)
         if "aggregation" in facts.found:
             return
-    _on_a_line(facts, {size: vector for size, (_, _, vector) in found.items()})
+    _on_a_line(
+        facts, {size: vector for size, (_, _, vector) in found.items()}, [len(one) for one, _, _ in found.values()]
+    )
 
 
 def bent(facts: Facts, length: int) -> bool:
@@ -181,7 +182,7 @@ def bent(facts: Facts, length: int) -> bool:
     return far[1] > far[0] * (1 + NEAR) + 4 * bench.rounding * math.sqrt(len(bench.zero))
 
 
-def _on_a_line(facts: Facts, sums: Mapping[int, Floats]) -> None:
+def _on_a_line(facts: Facts, sums: Mapping[int, Floats], lengths: list[int]) -> None:
     """Judge whether batches of b copies move the sum by b times what one moves, which is noted as `own`."""
     bench, sizes = facts.bench, sorted(sums)
     own = (sums[sizes[-1]] - sums[sizes[0]]) / (sizes[-1] - sizes[0])
@@ -191,7 +192,7 @@ def _on_a_line(facts: Facts, sums: Mapping[int, Floats]) -> None:
     if max(apart) <= slack:
         facts.own = own
         facts.passes("aggregation", f"{seen}: neither sum nor noise are divided by their size")
-    elif "isolation" not in facts.found:
+    elif "isolation" not in facts.found and not any(bent(facts, length) for length in lengths):
         said = f"the sum is divided by what depends on the data: {seen} do not lie on a line"
         facts.wrong("aggregation", said, sizes=sizes)
 
@@ -201,7 +202,8 @@ def _same_noise(facts: Facts, copies: Records, size: int, zero: Floats) -> None:
     bench = facts.bench
     run = bench.loop.run(copies, 1, bench.seed, all_moved)
     moved, usual = bench.vector(run) - zero, bench.effects.sum(axis=0)
-    if np.linalg.norm(moved - usual) > NEAR * np.linalg.norm(usual) + 4 * bench.rounding * math.sqrt(len(usual)):
+    apart = float(np.linalg.norm(moved - usual) - 4 * bench.rounding * math.sqrt(len(usual)))
+    if apart > NEAR * np.linalg.norm(usual) and not bent(facts, len(copies)):
         ratio = float(np.linalg.norm(moved) / np.linalg.norm(usual)) if usual.any() else math.nan
         facts.wrong(
             "aggregation",
@@ -223,7 +225,8 @@ def _same_movement(facts: Facts, copies: Records, batch: Any, zero: Floats, trie
         return
     moved, before = bench.vector(run) - zero, facts.moved[name]
     apart = float(np.linalg.norm(moved - before))
-    if apart > 4 * TOLERANCE * np.linalg.norm(before) + 8 * bench.rounding * math.sqrt(len(zero)):
+    slack = 4 * TOLERANCE * np.linalg.norm(before) + 8 * bench.rounding * math.sqrt(len(zero))
+    if apart > slack and not bent(facts, len(copies)):
         ratio = float(np.linalg.norm(moved) / np.linalg.norm(before))
         facts.wrong(
             "aggregation",
