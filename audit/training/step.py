@@ -159,9 +159,7 @@ def _sizes(facts: Facts, tried: Mapping[str, Record], *, sizes_vary: bool) -> No
             _same_movement(facts, copies, batch, vector, tried)
         if "aggregation" in facts.found:
             return
-    _on_a_line(
-        facts, {size: vector for size, (_, _, vector) in found.items()}, [len(one) for one, _, _ in found.values()]
-    )
+    _on_a_line(facts, {size: (len(copies), vector) for size, (copies, _, vector) in found.items()})
 
 
 def bent(facts: Facts, length: int) -> bool:
@@ -182,8 +180,12 @@ def bent(facts: Facts, length: int) -> bool:
     return far[1] > far[0] * (1 + NEAR) + 4 * bench.rounding * math.sqrt(len(bench.zero))
 
 
-def _on_a_line(facts: Facts, sums: Mapping[int, Floats], lengths: list[int]) -> None:
-    """Judge whether batches of b copies move the sum by b times what one moves, which is noted as `own`."""
+def _on_a_line(facts: Facts, found: Mapping[int, tuple[int, Floats]]) -> None:
+    """Judge whether batches of b copies move the sum by b times what one moves, which is noted as `own`.
+
+    found: the length of the data and the sum, by the size of the batch.
+    """
+    sums = {size: vector for size, (_, vector) in found.items()}
     bench, sizes = facts.bench, sorted(sums)
     own = (sums[sizes[-1]] - sums[sizes[0]]) / (sizes[-1] - sizes[0])
     slack = 4 * TOLERANCE * float(np.linalg.norm(own)) * sizes[-1] + 8 * bench.rounding * math.sqrt(len(own))
@@ -192,7 +194,7 @@ def _on_a_line(facts: Facts, sums: Mapping[int, Floats], lengths: list[int]) -> 
     if max(apart) <= slack:
         facts.own = own
         facts.passes("aggregation", f"{seen}: neither sum nor noise are divided by their size")
-    elif "isolation" not in facts.found and not any(bent(facts, length) for length in lengths):
+    elif "isolation" not in facts.found and not any(bent(facts, length) for length, _ in found.values()):
         said = f"the sum is divided by what depends on the data: {seen} do not lie on a line"
         facts.wrong("aggregation", said, sizes=sizes)
 
