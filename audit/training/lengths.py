@@ -24,7 +24,7 @@ from subnormal.audit.training.hooks import Floats
 from subnormal.audit.training.step import NEAR, Facts, bent, furthest
 
 UNTOLD = "whether the length sets it could not be told"
-SAME = 8  # runs with other seeds that have one scale, before another length is blamed
+SAME = 8  # seeds whose scale is that of another one, before the length is blamed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,20 +102,23 @@ def _differ(bench: Bench, one: _Scale, other: _Scale) -> bool:
 
 
 def _steady(facts: Facts, length: int) -> bool:
-    """Return whether so many records have one scale: no bound is seen, and other seeds that read as many have it."""
+    """Return whether seeds show one scale for batches of one size, on so many records, and no bound on the outcome."""
     bench, same = facts.bench, 0
     usual = _scale(bench, length)
     if usual is None or bent(facts, length):
         return False
+    scales = {usual.batch: usual}
     for more in range(1, SEEDS + 1):
-        other = _scale(bench, length, more=more)
-        if other is not None and other.batch == usual.batch:
-            if _differ(bench, usual, other):
-                return False
-            same += 1
-            if same == SAME:
-                break
-    return same > 0
+        other = _scale(bench, length, more)
+        if other is None:
+            continue
+        known = scales.setdefault(other.batch, other)
+        if _differ(bench, known, other):
+            return False
+        same += known is not other
+        if same == SAME:
+            return True
+    return False
 
 
 def _neighbours(bench: Bench, ends: dict[int, _Scale]) -> list[tuple[int, _Scale]]:

@@ -37,6 +37,14 @@ def some_coordinates(generator: Any, theta: Any, *given: Any) -> Any:
     return plain(generator, theta, *given, kept=generator.permutation(len(theta)) < 3)
 
 
+def one_of_two_rates(generator: Any, *given: Any) -> Any:
+    return plain(generator, *given, rate=0.1 * (1 + generator.integers(2)))
+
+
+def divided_by_the_batch(generator: Any, theta: Any, x: Any, y: Any, divisor: float) -> Any:
+    return plain(generator, theta, x, y, max(1, len(y)))
+
+
 def random_rate(generator: Any, *given: Any) -> Any:
     return plain(generator, *given, rate=0.1 * 2 ** generator.uniform(-1, 1))
 
@@ -70,6 +78,7 @@ def checked(train: Callable[..., Any]) -> Result:
 CORRECT = {
     "some coordinates in each step": looped(some_coordinates),
     "a random learning rate": looped(random_rate),
+    "one of two learning rates": looped(one_of_two_rates),
     "a bound that is reached by more records": looped(within_a_ball(0.25)),
     "a bound that is reached by larger batches": looped(within_a_ball(0.15)),
     "a count with Laplace noise divides": looped(plain, lambda generator, n: n + generator.laplace(0.0, 10.0)),
@@ -81,7 +90,7 @@ CORRECT = {
 def test_a_scale_that_is_set_by_chance_or_by_a_bound_is_not_that_of_the_length(name: str) -> None:
     """Each is correct with add-or-remove: bounds are post-processing, and a noisy count is paid for apart.
 
-    No matter of chance, but for the sampling, and the coordinates and rates of eight runs that are not all the same.
+    No matter of chance, but for the sampling, and for coordinates, rates and counts, which must not agree eight times.
     """
     result = checked(CORRECT[name])
     assert result.violated == (), result
@@ -95,6 +104,7 @@ def test_a_scale_that_is_set_by_chance_or_by_a_bound_is_not_that_of_the_length(n
         elsewhere(looped(plain, lambda generator, n: n)),
         looped(noise_of_its_sum),
         elsewhere(looped(noise_of_its_sum)),
+        elsewhere(looped(divided_by_the_batch)),
     ],
 )
 def test_a_scale_that_follows_the_records_is_still_blamed(train: Callable[..., Any]) -> None:
