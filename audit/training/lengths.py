@@ -73,7 +73,7 @@ def _same_noise(facts: Facts, lengths: Sequence[int]) -> list[int]:
         if other is None:
             continue
         differs = _differ(bench, here, other)
-        if differs and not (_steady(facts, usual) and _steady(facts, length)):
+        if differs and not _steady(facts, length):
             facts.passes("aggregation", f"noise moves the outcome by chance, or as far as records let it: {UNTOLD}")
             break
         compared.append(length)
@@ -151,7 +151,7 @@ def _still_bounded(facts: Facts, length: int, multiplier: float) -> None:
         return
     most = bench.loss(bench.vector(runs[0]) - bench.vector(runs[1]))
     allowed = 2 / multiplier
-    if most > allowed * (1 + NEAR) + bench.slack and _steady(facts, len(bench.records)) and _steady(facts, length):
+    if most > allowed * (1 + NEAR) + bench.slack and _steady(facts, length):
         facts.wrong(
             "aggregation",
             f"the sum is divided by what depends on the number of records: with {length} records {one} instead of "

@@ -177,7 +177,7 @@ def bent(facts: Facts, length: int) -> bool:
         if not len(without) == len(moved) == len(bench.zero):
             return False
         far.append(float(np.linalg.norm(moved - without)))
-    return far[1] > far[0] * (1 + NEAR) + 4 * bench.rounding * math.sqrt(len(bench.zero))
+    return far[1] > far[0] * (1 + TOLERANCE) + 4 * bench.rounding * math.sqrt(len(bench.zero))
 
 
 def _on_a_line(facts: Facts, found: Mapping[int, tuple[int, Floats]]) -> None:

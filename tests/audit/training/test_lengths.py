@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from subnormal import check_training
+from subnormal.audit.training import lengths
 from subnormal.audit.training.result import Result
 from tests.audit.training.loops import CLIP, FEATURES, MULTIPLIER, RATE, RECORDS, clipped, data, gradients, poisson
 
@@ -69,10 +70,9 @@ def elsewhere(train: Callable[..., Any]) -> Callable[..., Any]:
     return lambda data, steps: train(data, steps) + 0.01 * np.sin(len(data[0]) * np.arange(1.0, FEATURES + 1))
 
 
-def checked(train: Callable[..., Any]) -> Result:
-    return check_training(
-        train, data(), clip=CLIP, noise_multiplier=MULTIPLIER, steps=1000, sample_rate=RATE, alpha=ALPHA, runs=12
-    )
+def checked(train: Callable[..., Any], seed: int = 1) -> Result:
+    given: dict[str, Any] = {"sample_rate": RATE, "steps": 1000, "alpha": ALPHA, "runs": 12, "seed": seed}
+    return check_training(train, data(), clip=CLIP, noise_multiplier=MULTIPLIER, **given)
 
 
 CORRECT = {
@@ -109,3 +109,13 @@ def test_a_scale_that_is_set_by_chance_or_by_a_bound_is_not_that_of_the_length(n
 )
 def test_a_scale_that_follows_the_records_is_still_blamed(train: Callable[..., Any]) -> None:
     assert "aggregation" in checked(train).violated
+
+
+def test_a_bound_that_is_just_reached_is_seen() -> None:
+    """By less than what is blamed, between runs of which each is compared with another one."""
+    assert checked(looped(within_a_ball(0.23)), seed=9).violated == ()
+
+
+def test_seeds_that_read_batches_of_new_sizes_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lengths, "SEEDS", lengths.SAME)
+    assert checked(looped(plain, lambda generator, n: n)).violated == ()
