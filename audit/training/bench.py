@@ -87,6 +87,17 @@ class Bench:
         with np.errstate(invalid="ignore", over="ignore"):
             return self.vector(self.run(edits)) - self.zero
 
+    def by_noise(self, records: Records, more: int = 0) -> tuple[Run, Floats] | None:
+        """Return a run on other records without noise, and what noise of one deviation moves there.
+
+        None where the step fails or draws no noise, or the outcome has no place for it. more: added to the seed.
+        """
+        runs = [self.loop.run(records, 1, self.seed + more, change) for change in (no_noise, all_moved)]
+        if any(run.error is not None or not self.loop.of_steps(run) for run in runs):
+            return None
+        without, moved = map(self.vector, runs)
+        return (runs[0], moved - without) if len(without) == len(moved) == len(self.zero) else None
+
     def loss(self, moved: Floats) -> float:
         """Return μ of a movement: its length in deviations of the noise; ∞ for one that is not finite."""
         reached = self.deviation > 0

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subnormal.audit.text import short
-from subnormal.audit.training.bench import SEEDS, Bench, all_moved, no_noise
+from subnormal.audit.training.bench import SEEDS, Bench
 from subnormal.audit.training.hooks import Floats
 from subnormal.audit.training.step import NEAR, Facts, bent, furthest
 
@@ -48,17 +48,10 @@ def judge_lengths(facts: Facts, multiplier: float) -> None:
 
 
 def _scale(bench: Bench, length: int, more: int = 0) -> _Scale | None:
-    """Return the scale on so many records; None where the step fails or draws no noise, or the outcome has no place
-    for it. more: added to the seed.
-    """
-    copies = bench.records.copies(bench.records.record(0), length)
-    runs = [bench.loop.run(copies, 1, bench.seed + more, change) for change in (no_noise, all_moved)]
-    if any(run.error is not None or not bench.loop.of_steps(run) for run in runs):
-        return None
-    without, moved = map(bench.vector, runs)
-    batches = bench.loop.batches(runs[0], length)
-    same = len(moved) == len(without) == len(bench.zero)
-    return _Scale(moved - without, len(batches[0]) if batches else None) if same else None
+    """Return the scale on so many records, None where there is none. more: added to the seed."""
+    found = bench.by_noise(bench.records.copies(bench.records.record(0), length), more)
+    batches = bench.loop.batches(found[0], length) if found else None
+    return _Scale(found[1], len(batches[0]) if batches else None) if found else None
 
 
 def _same_noise(facts: Facts, lengths: Sequence[int]) -> list[int]:

@@ -167,17 +167,13 @@ def bent(facts: Facts, length: int) -> bool:
 
     A bound on the parameters does so, which is post-processing. Sums and noise are then no longer what they were.
     """
-    bench, far = facts.bench, list[float]()
-    for record in (bench.records.record(0), facts.records[f"data[0] times {SCALES[0]:g}"]):
-        copies = bench.records.copies(record, length)
-        runs = [bench.loop.run(copies, 1, bench.seed, change) for change in (no_noise, all_moved)]
-        if any(run.error is not None for run in runs):
-            return False
-        without, moved = map(bench.vector, runs)
-        if not len(without) == len(moved) == len(bench.zero):
-            return False
-        far.append(float(np.linalg.norm(moved - without)))
-    return far[1] > far[0] * (1 + TOLERANCE) + 4 * bench.rounding * math.sqrt(len(bench.zero))
+    bench = facts.bench
+    pair = bench.records.record(0), facts.records[f"data[0] times {SCALES[0]:g}"]
+    usual, small = (bench.by_noise(bench.records.copies(record, length)) for record in pair)
+    if usual is None or small is None:
+        return False
+    rounded = 4 * bench.rounding * math.sqrt(len(bench.zero))
+    return bool(np.linalg.norm(small[1]) > np.linalg.norm(usual[1]) * (1 + TOLERANCE) + rounded)
 
 
 def _on_a_line(facts: Facts, found: Mapping[int, tuple[int, Floats]]) -> None:
