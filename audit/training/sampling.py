@@ -20,6 +20,7 @@ from subnormal.audit.text import counted, short
 from subnormal.audit.training.loop import Indices
 
 SamplerName = Literal["poisson", "fixed size", "shuffled", "cyclic", "full"]
+REPEATED = 3  # records that are twice in some batch: fewer may have been read again for their shape
 LARGE = 0.1  # the chance of batches that are large, which a truncated batch is not
 Batches = Sequence[Sequence[Indices]]  # of each run and step
 Seen = NDArray[np.bool_]  # which records a step saw, of shape (runs, steps, records)
@@ -82,7 +83,7 @@ def flaws(batches: Batches, length: int, sampler: Sampler) -> list[str]:
     """Return what the sampler never does, and these batches do."""
     found = []
     steps = [batch for run in batches for batch in run]
-    if any(len(np.unique(batch)) < len(batch) for batch in steps):
+    if _repeat(steps, length):
         found.append("a batch holds a record twice")
     sizes = {len(batch) for batch in steps}
     if sampler.name == "full" and sizes != {length}:
@@ -93,14 +94,17 @@ def flaws(batches: Batches, length: int, sampler: Sampler) -> list[str]:
         each = sampler.epoch(length)
         if max(sizes) > (sampler.size or length):
             found.append(f"a batch has {max(sizes)} records, more than {sampler.size}")
-        for run in batches:
-            epochs = [np.concatenate(run[at : at + each]) for at in range(0, len(run), each)]
-            if any(len(np.unique(epoch)) < len(epoch) for epoch in epochs):
-                found.append(f"a record takes part twice in an epoch of {each} steps")
-                break
+        if _repeat([np.concatenate(run[at : at + each]) for run in batches for at in range(0, len(run), each)], length):
+            found.append(f"a record takes part twice in an epoch of {each} steps")
     if sampler.name == "cyclic" and any(_orders(run) != _orders(batches[0]) for run in batches):
         found.append("the order of the records is not the same in each run")
     return found
+
+
+def _repeat(batches: Sequence[Indices], length: int) -> bool:
+    """Return whether several different records are twice in some batch."""
+    repeated = [np.flatnonzero(np.bincount(batch, minlength=length) > 1) for batch in batches]
+    return len(np.unique(np.concatenate(repeated))) >= REPEATED
 
 
 def _orders(run: Sequence[Indices]) -> list[list[int]]:

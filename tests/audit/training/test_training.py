@@ -184,6 +184,17 @@ def test_a_batch_may_be_read_in_parts(batch: Any, size: int, times: int, violate
     assert violated == () or result.stage("sampling").said[0].endswith("a batch holds a record twice")
 
 
+def test_a_record_may_be_read_for_its_shape() -> None:
+    """Records that are read one by one, and the first one once more before all others."""
+    train = trainer()
+
+    def shaped(data: Any, steps: int) -> Any:
+        data[0][0].shape  # noqa: B018
+        return train([InParts(column, 1, 1) for column in data], steps)
+
+    assert checked(shaped).violated == ()
+
+
 def test_a_replaced_record_moves_the_sum_twice_as_far() -> None:
     result = checked(trainer(fixed), **FIXED)
     assert result.violated == ("aggregation",), result
