@@ -19,8 +19,7 @@ from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import AllOf, Between, Event, Learned, OffGrid, OneOf, Refuses, Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind, columns_of
 from subnormal.audit.evidence import batches, event_search, half_lines, sampled
-from subnormal.audit.evidence import rules as rules_module
-from subnormal.audit.evidence.rules import rules
+from subnormal.audit.evidence.rules import LEAST, rules
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes, Refused
 from tests.support.rows import distinguish
@@ -447,9 +446,7 @@ def test_a_rule_needs_all_of_its_bounds() -> None:
 
 def test_a_rule_holds_many_outcomes() -> None:
     """No rule has fewer than LEAST outcomes of its world, however well they tell the worlds apart."""
-    table = np.array(list(itertools.product((0, 1), repeat=3)) * (rules_module.LEAST - 1))
+    table = np.array(list(itertools.product((0, 1), repeat=3)) * (LEAST - 1))
     one, other = table[table.sum(axis=1) != 0], table[table.sum(axis=1) != 3]
     found = list(rules((columns_of(one), columns_of(other)), [(0,), (1,), (2,)]))
-    assert all(
-        max(event.among(columns_of(each)).sum() for each in (one, other)) >= rules_module.LEAST for event in found
-    )
+    assert all(max(event.among(columns_of(each)).sum() for each in (one, other)) >= LEAST for event in found)
