@@ -14,7 +14,7 @@ from subnormal.audit.training.accounting import bounds, exceeding
 from subnormal.audit.training.loop import _merged
 from subnormal.audit.training.noise import law_of
 from subnormal.audit.training.result import Result
-from subnormal.audit.training.sampling import Sampler
+from subnormal.audit.training.sampling import Sampler, flaws
 from subnormal.audit.training.training import Train
 from tests.audit.training.loops import (
     CLIP,
@@ -193,6 +193,13 @@ def test_a_record_may_be_read_for_its_shape() -> None:
         return train([InParts(column, 1, 1) for column in data], steps)
 
     assert checked(shaped).violated == ()
+
+
+@pytest.mark.parametrize(("repeated", "found"), [([0, 0, 0], 0), ([0, 9, 0], 0), ([0, 4, 9], 1)])
+def test_three_different_records_that_come_twice_are_a_flaw(repeated: list[int], found: int) -> None:
+    """One or two of them, such as the first and the last, may have been read again for their shape."""
+    batches = [[np.array([one, one, 7])] for one in repeated]
+    assert len(flaws(batches, 10, Sampler("poisson", rate=0.1))) == found
 
 
 def test_a_replaced_record_moves_the_sum_twice_as_far() -> None:
