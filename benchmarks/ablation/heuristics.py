@@ -152,7 +152,7 @@ HEURISTICS = {
     "corners": Heuristic("events are conjunctions of two features", {f"{EVENTS}corners": _nothing}),
     "sets of outcomes": Heuristic("events are sets of outcomes", {f"{EVENTS}of_outcomes": _nothing}),
     "regression on bits": Heuristic(
-        "events are half-spaces of all features of four parts", {f"{EVENTS}REGRESSION_LEAST": 1 << 62}
+        "events are half-spaces of all features of four parts", {f"{EVENTS}REGRESSION_PARTS": 0}
     ),
 }
 
