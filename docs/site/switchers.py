@@ -22,6 +22,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -56,9 +58,8 @@ def draw(name: str, folder: Path) -> int:
         raise ValueError(f"the sliders of {name} have {count} positions: more than {MOST} pictures")
     (folder / name).mkdir(parents=True, exist_ok=True)
     for place, picture in _pictures(*found):
-        with Image.open(io.BytesIO(picture)) as image:
-            small = image.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
-        small.save(folder / name / f"{'-'.join(map(str, place))}.png", optimize=True)
+        small = picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
+        small.save(folder / name / f"{'-'.join(map(str, place))}.png")
     return count
 
 
@@ -87,11 +88,15 @@ def _explored(source: Path) -> tuple[Callable[..., Any], list[tuple[str, list[An
     return found[0]
 
 
-def _pictures(draw: Callable[..., Any], sliders: list[tuple[str, list[Any]]]) -> Iterator[tuple[list[int], bytes]]:
+def _pictures(
+    draw: Callable[..., Any], sliders: list[tuple[str, list[Any]]]
+) -> Iterator[tuple[list[int], Image.Image]]:
     explore: Any = import_module("explore")
     for positions in product(*(enumerate(values) for _, values in sliders)):
         chosen = {name: value for (name, _), (_, value) in zip(sliders, positions, strict=True)}
-        yield [place for place, _ in positions], explore.titled(draw(**chosen), **chosen)._repr_png_()
+        canvas = FigureCanvasAgg(explore.titled(draw(**chosen), **chosen))
+        canvas.draw()
+        yield [place for place, _ in positions], Image.fromarray(np.asarray(canvas.buffer_rgba()))
 
 
 if __name__ == "__main__":

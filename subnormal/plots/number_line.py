@@ -30,12 +30,15 @@ def cells(rows: Mapping[str, Sequence[tuple[float, float, str, str]]], x: str, s
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
         for height, row in enumerate(rows.values()):
-            for start, end, words, colour in row:
+            for colour in dict.fromkeys(colour for *_, colour in row):
                 fill = {"color": COLOURS[colour], "alpha": 0.35} if colour else {"color": "none", "hatch": "//"}
                 edge = COLOURS[colour] if colour else "0.6"
-                axes.barh(-height, end - start, left=start, edgecolor=edge, linewidth=2, **fill)
+                starts, ends = np.array([(start, end) for start, end, _, own in row if own == colour]).T
+                axes.barh([-height] * len(starts), ends - starts, left=starts, edgecolor=edge, linewidth=2, **fill)
+            for start, end, words, colour in row:
                 behind = {"facecolor": "white", "edgecolor": "none", "pad": 2} if not colour else None
-                axes.text((start + end) / 2, -height, words, ha="center", va="center", bbox=behind)
+                if words:
+                    axes.text((start + end) / 2, -height, words, ha="center", va="center", bbox=behind)
         axes.set_yticks([-height for height in range(len(rows))], list(rows))
         axes.set_xlabel(x)
         axes.spines["left"].set_visible(False)
