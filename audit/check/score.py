@@ -31,6 +31,7 @@ SCREEN_SECONDS = 0.02
 READ = ("kind", "value", "length", "others", "least", "largest", "sum", "norm")
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
+SEEN, SEEN_MAX = 8, 4096  # how often a first look sees an event of probability δ; runs for it, at most
 CONFIRM = 2  # times the runs of the first look has a second one, at pairs with a high score
 UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is taken for its loss
 CONVICTING = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
@@ -177,7 +178,7 @@ class Runs:
             return 2 * runs * pace < self.function.left() * share
 
         fitting = int(SCREEN_SECONDS / 2 / max(1e-9, self.function.seconds_a_run()))
-        runs = min(max(SCREEN[0], fitting), SCREEN[1])
+        runs = max(min(max(SCREEN[0], fitting), SCREEN[1]), self._runs_of_delta(pair))
         if not fits(runs):
             runs = SCREEN[0]
             if not fits(runs):
@@ -199,6 +200,11 @@ class Runs:
             ).expected_log_wealth
             for one, state in zip(growing, states, strict=True)
         )
+
+    def _runs_of_delta(self, pair: Pair) -> int:
+        """Return how many runs show an event of probability δ, where that is not too rare."""
+        delta = min(point.delta for point in points(self._claimed(*pair)))
+        return math.ceil(SEEN / delta) if delta * SEEN_MAX > SEEN else 0
 
     def successive_halving(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Return the pairs of which more and more runs promise the most, of the first ones, as far as time allows.

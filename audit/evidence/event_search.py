@@ -3,10 +3,10 @@
 One half of the training runs proposes events, and the other half chooses among them. The verdict needs fresh runs, so
 the choice uses none of α, for any number of proposals. The proposals are: frequent outcomes; sets of outcomes that
 occur only in one world, or more often in it; the same of a text that is a part of the outcome; bounds on every feature
-of the parts of the outcome and of the numbers read from them (the features include their bits, where floats leak), on
-two features of the whole, and on sums and differences of parts; and bounds on the score of a logistic regression over
-these features, or over the numbers of all parts: small losses of independent parts add up. Where runs are many, also
-bounds on two or three features, and the characters of texts. Of many parts only those are used whose distributions in
+of the parts of the outcome and of the numbers read from them (the features include their bits, where floats leak), and
+on sums and differences of parts; and bounds on the score of a logistic regression over these features, or over the
+numbers of all parts: small losses of independent parts add up. Where runs are many, also bounds on two or three
+features, and the characters of texts. Of many parts only those are used whose distributions in
 the two worlds lie furthest apart. After Bichsel, Steffen, Bogunovic, Vechev 2021 ("DP-Sniper", IEEE S&P), who learn a
 classifier and threshold it at a target probability.
 """
@@ -28,7 +28,6 @@ from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part,
 from subnormal.attacks.core.outcome_readings import FORM, Reading, characters
 from subnormal.attacks.core.outcome_relations import relations
 from subnormal.audit.evidence import half_lines
-from subnormal.audit.evidence.corners import corners
 from subnormal.audit.evidence.outcome_sets import Tallies, Worlds, of_outcomes, of_texts, tallies
 from subnormal.audit.evidence.rules import rules
 from subnormal.audit.statistics import binomial, logistic_regression
@@ -261,8 +260,7 @@ def strength(
 
 
 def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURES)) -> Iterator[Proposal]:
-    """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, corners, and those of the
-    regression."""
+    """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, rules, and those of regressions."""
     for path in half.places:
         for feature in features:
             yield from half.bounds(path, feature, claim)
@@ -270,12 +268,8 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
         yield from half.bounds(path, "value", claim)
     yield from half.atoms
     yield from half.categories
-    if () in half.places:
-        yield from corners(
-            half.columns, features, lambda one, other: half_lines.approximate_strength(one, other, half.runs, claim)
-        )
     if half.many:
-        yield from rules(half.columns, [path for path in half.places if path] or half.places)
+        yield from rules(half.columns, [path for path in half.places if path])
     yield from _of_regressions(half, claim, features)
 
 

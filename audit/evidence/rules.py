@@ -18,7 +18,8 @@ from subnormal.attacks.core.outcome_features import Columns
 from subnormal.attacks.core.outcome_paths import Path
 from subnormal.audit.evidence import half_lines
 
-FEATURES = ("value", "bit-0")
+FEATURES = ("value", "bit-0")  # of a part
+OF_ALL = ("length", "others", "least", "largest")  # of the whole outcome
 BOUNDS_MAX = 3  # of a rule
 BEGINNINGS = 3  # first bounds from which rules are grown
 LEAST = 16  # outcomes of a world that a rule must hold
@@ -27,14 +28,15 @@ Bound = tuple[float, Learned]  # its gain
 
 
 def rules(columns: tuple[Columns, Columns], paths: list[Path]) -> Iterator[AllOf]:
-    """Yield rules for each of the two worlds, of two bounds and of three."""
+    """Yield rules for each of the two worlds, of two bounds and of three. paths: of the parts."""
+    terms = [Term(feature, path) for path in paths for feature in FEATURES] + [Term(feature) for feature in OF_ALL]
     everything = [np.ones(len(world((), "kind")), dtype=np.bool_) for world in columns]
     for world in (0, 1):
-        for _, first in _bounds(columns, paths, everything, world)[:BEGINNINGS]:
+        for _, first in _bounds(columns, terms, everything, world)[:BEGINNINGS]:
             chosen = [first]
             while len(chosen) < BOUNDS_MAX:
                 left = [np.all([one.among(of) for one in chosen], axis=0) for of in columns]
-                found = _bounds(columns, paths, left, world)
+                found = _bounds(columns, terms, left, world)
                 if not found:
                     break
                 chosen.append(found[0][1])
@@ -42,11 +44,11 @@ def rules(columns: tuple[Columns, Columns], paths: list[Path]) -> Iterator[AllOf
 
 
 def _bounds(
-    columns: tuple[Columns, Columns], paths: list[Path], left: list[NDArray[np.bool_]], world: int
+    columns: tuple[Columns, Columns], terms: list[Term], left: list[NDArray[np.bool_]], world: int
 ) -> list[Bound]:
     """Return the best bound on each feature for one of the worlds among the outcomes left, in the order of gains."""
     before, found = _share(*(np.array(one.sum()) for one in (left[world], left[1 - world]))), list[Bound]()
-    for term in (Term(feature, path) for path in paths for feature in FEATURES):
+    for term in terms:
         values = [of(term.path, term.feature)[where] for of, where in zip(columns, left, strict=True)]
         cuts = half_lines.cut((values[0], values[1]))
         if cuts is not None:

@@ -112,6 +112,9 @@ HEURISTICS = {
     "characters": Heuristic("events are of characters in texts", {f"{EVENTS}characters": _no_pairs}),
     "frequent values": Heuristic("of many values, the most telling are events", {f"{LINES}FREQUENT": 0}),
     "sole outcomes": Heuristic("events are rare outcomes of one world alone", {f"{SETS}SOLE": 0}),
+    "runs for delta": Heuristic(
+        "a first look is long enough to see an event of probability δ", {f"{SCORE}SEEN_MAX": 0}
+    ),
     "looks go on": Heuristic("a second look goes on while its wealth grows", {f"{SCORE}HOPEFUL": math.inf}),
     "looks end": Heuristic("a second look ends where its wealth falls behind", {f"{SCORE}BEHIND": math.inf}),
     "judging goes on": Heuristic("a judged pair may use more than its share of time", {f"{JUDGE}LEADING": math.inf}),
@@ -149,7 +152,6 @@ HEURISTICS = {
     "successive halving": Heuristic("more and more runs choose the pairs that are judged", {f"{SCORE}HALVING": ()}),
     "three are judged": Heuristic("the best three pairs are judged, not one", {f"{CHECK}JUDGED": 1}),
     "more parts first": Heuristic("of losses below the claim, those of more parts count more", {f"{SCORE}WIDE": 0.0}),
-    "corners": Heuristic("events are conjunctions of two features", {f"{EVENTS}corners": _nothing}),
     "sets of outcomes": Heuristic("events are sets of outcomes", {f"{EVENTS}of_outcomes": _nothing}),
     "regression on bits": Heuristic(
         "events are half-spaces of all features of four parts", {f"{EVENTS}REGRESSION_PARTS": 0}
