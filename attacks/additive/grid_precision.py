@@ -21,7 +21,7 @@ from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.additive.family import GaussianParameters
-from subnormal.mechanisms.laplace.correctly_rounded import float_format
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.noise_tails import ProbabilityBounds
@@ -56,13 +56,12 @@ def grid_precision(name: str, epsilon: float = 1.0, float_type: DTypeLike = np.f
 
 
 def _attack(name: str, epsilon: float, kind: str) -> AnyAttack:
-    digits, _ = float_format(kind)
     return Attack(
         name=name,
         family="laplace",
         worlds=lambda: (1, 0),
         parameters=laplace_parameters(epsilon),
-        event=OffGrid(-digits),
+        event=OffGrid(-float_types.digits(kind)),
         statistic=number_statistic,
         breaks=BREAKS[kind],
         source=SOURCE,
@@ -100,7 +99,7 @@ def grid_precision_gaussian(name: str, sigma: float = 1.0) -> AnyAttack:
         family="gaussian",
         worlds=lambda: worlds,
         parameters=GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound),
-        event=OffGrid(-float_format(np.float32)[0]),
+        event=OffGrid(-float_types.digits(np.float32)),
         statistic=number_statistic,
         breaks=("gaussian-ziggurat-float32", "gaussian-naive-float32"),
         source=SOURCE,
@@ -119,7 +118,7 @@ def off_grid_probability(scale: Fraction, float_type: DTypeLike = np.float64) ->
     to a geometric series. The first one, g = 2^e, differs: below it floats lie half as far apart, so it receives the
     noise above g − h/2.
     """
-    digits, last = float_format(float_type)
+    digits, last = float_types.digits(float_type), float_types.least_positive_exponent(float_type)
 
     def tail(place: Fraction) -> ProbabilityBounds:
         return exp_bounds(-place / scale, PRECISION)

@@ -269,6 +269,13 @@ def places(numbers: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(bits ^ (sign & np.iinfo(bits.dtype).max))
 
 
+def at_places(places: _Positions, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return the floats of a kind at these places: the inverse of `places`."""
+    size = kind.itemsize
+    bits = np.where(places < 0, places ^ np.int64((1 << (8 * size - 1)) - 1), places)
+    return bits.astype(f"i{size}").view(kind)
+
+
 def patterns(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return integers that are equal exactly where the outcomes are: a float's bits, with one pattern for every NaN."""
     if numbers.dtype.kind != "f":

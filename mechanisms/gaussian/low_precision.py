@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
-from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim
+from subnormal.mechanisms.additive.float_sums import float_member
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers import float_normals
 from subnormal.mechanisms.samplers.float_normals import FloatNormal, Floats, law_of_normals, noisy
@@ -68,17 +68,14 @@ def law_of_sums(sums: Floats, counts: NDArray[np.int64], strings: int) -> Law[fl
 
 
 def _member(name: str, normal: FloatNormal) -> Mechanism[Data, GaussianParameters, Any]:
-    def value_of(data: Data, parameters: GaussianParameters) -> NDArray[Any]:
-        return released(data, parameters.query, np.float32)  # libraries add up bfloat16 and float16 in float32
-
-    def sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-        return sample(value_of(data, parameters), parameters.sigma, bits, n, normal=normal)
-
-    def law_member(data: Data, parameters: GaussianParameters) -> Law[float]:
-        require_number(data, parameters.query)
-        return law(float(value_of(data, parameters)), parameters.sigma, normal=normal)
-
-    return Mechanism(name, "gaussian", sample_member, gaussian_claim, law_member)
+    return float_member(
+        name,
+        "gaussian",
+        gaussian_claim,
+        np.float32,  # libraries add up bfloat16 and float16 in float32
+        lambda value, parameters, bits, n: sample(value, parameters.sigma, bits, n, normal=normal),
+        lambda value, parameters: law(value, parameters.sigma, normal=normal),
+    )
 
 
 INVERSE_BFLOAT16 = _member("gaussian-inverse-bfloat16", float_normals.INVERSE_BFLOAT16)

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim
-from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.additive.float_sums import float_member
 from subnormal.mechanisms.bits import BitSource, require_draws
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.core.mechanism import Mechanism
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.privacy import require_positive
 
 Floats = NDArray[np.floating[Any]]
@@ -25,14 +26,9 @@ Pairs = Callable[[float, BitSource, int, DTypeLike], Floats]  # of noise, shape 
 TAU = 2 * np.pi
 
 
-def uniform_bits(float_type: DTypeLike) -> int:
-    """Return the bits of a uniform of the float type, k·2^−bits with 1 ≤ k ≤ 2^bits: 53 or 24."""
-    return int(np.finfo(np.dtype(float_type).type).nmant) + 1
-
-
 def uniforms(bits: BitSource, n: int, float_type: DTypeLike) -> Floats:
-    """Return n uniforms of (0, 1], where the logarithm is finite, shape (n,)."""
-    width = uniform_bits(float_type)
+    """Return n uniforms k·2^−53 (2^−24 in float32) of (0, 1], where the logarithm is finite, shape (n,)."""
+    width = float_types.digits(float_type)
     drawn: Floats = np.ldexp((bits.words(n, width) + np.uint64(1)).astype(np.float64), -width).astype(float_type)
     return drawn
 
@@ -106,15 +102,15 @@ def sample(
     return outcomes
 
 
-def _member(name: str, float_type: DTypeLike, pairs: Pairs) -> _Member:
-    def sample_member(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-        value = released(data, parameters.query, float_type)
-        return sample(value, parameters.sigma, bits, n, float_type=float_type, pairs=pairs)
+def _member(name: str, float_type: DTypeLike, pairs: Pairs) -> Mechanism[Data, GaussianParameters, Any]:
+    return float_member(
+        name,
+        "gaussian",
+        gaussian_claim,
+        float_type,
+        lambda value, parameters, bits, n: sample(value, parameters.sigma, bits, n, float_type=float_type, pairs=pairs),
+    )
 
-    return Mechanism(name, "gaussian", sample_member, gaussian_claim)
-
-
-_Member = Mechanism[Data, GaussianParameters, Any]
 
 FLOAT64 = _member("gaussian-naive-float64", np.float64, box_muller)
 FLOAT32 = _member("gaussian-naive-float32", np.float32, box_muller)

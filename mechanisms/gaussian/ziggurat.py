@@ -20,21 +20,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subnormal.mechanisms.additive.family import Data, GaussianParameters, gaussian_claim, require_number
-from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.additive.family import gaussian_claim
+from subnormal.mechanisms.additive.float_sums import float_member
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
+from subnormal.mechanisms.core.mechanism import NoLawError
+from subnormal.mechanisms.core.outcome_identity import at_places, places
 from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
 from subnormal.mechanisms.samplers.float_normals import Floats, noisy
 
 Integers = NDArray[np.int64]
-Places = NDArray[np.int64]  # integers in the order of floats
 
 TAIL_SIGN = 8  # the bit of a size that is the sign in the tail
 FEW = 1 << 11  # floats between the extreme outcomes, up to which a law is found
 NEAR = 8  # steps of a uniform within which a guess of the curve nearly always is right
+FLOAT = np.dtype(np.float32)
 CHUNK = 1 << 16  # sizes at a time: what a cache holds
 
 
@@ -164,10 +165,10 @@ def law(value: float, sigma: float, *, tables: Ziggurat = NUMPY) -> Law[float]:
 def _law(value: float, sigma: float, tables: Ziggurat) -> Law[float]:
     last = np.array([(1 << tables.uniform_bits) - 1])
     extreme = np.float32(tables.edge) + tables.beyond_edge(last)[0]
-    lowest, highest = (int(_places(noisy(value, sigma, end, "float32"))[0]) for end in (-extreme, extreme))
+    lowest, highest = places(noisy(value, sigma, np.append(-extreme, extreme), "float32")).tolist()
     if highest - lowest >= FEW:
         raise NoLawError(f"more than {FEW} floats between the extreme outcomes")
-    outcomes = _floats(np.arange(lowest, highest + 1))
+    outcomes = at_places(np.arange(lowest, highest + 1), FLOAT)
     outcomes = np.unique(outcomes + np.float32(0))  # −0 is 0
     atoms: Any = outcomes
     if len(outcomes) == 1:
@@ -182,13 +183,13 @@ def _law(value: float, sigma: float, tables: Ziggurat) -> Law[float]:
 def _largest_noise(outcomes: Floats, value: float, sigma: float, extreme: Floats) -> Floats:
     """Return for each outcome the largest noise, at most `extreme`, that leads to it or to a lesser one; −∞: none."""
 
-    def exceeds(place: Places) -> NDArray[np.bool_]:
-        return np.asarray(noisy(value, sigma, _floats(place), "float32") > outcomes)
+    def exceeds(place: Integers) -> NDArray[np.bool_]:
+        return np.asarray(noisy(value, sigma, at_places(place, FLOAT), "float32") > outcomes)
 
-    least, most = int(_places(-extreme)[0]), int(_places(extreme)[0])
+    least, most = places(np.append(-extreme, extreme)).tolist()
     ends = np.full(len(outcomes), least - 1), np.full(len(outcomes), most + 1)
     found = least_holding(exceeds, *ends) - 1
-    return np.where(found < least, np.float32(-np.inf), _floats(np.maximum(found, least)))
+    return np.where(found < least, np.float32(-np.inf), at_places(np.maximum(found, least), FLOAT))
 
 
 def _strings(tables: Ziggurat, noise: Floats) -> NDArray[Any]:
@@ -255,29 +256,11 @@ def _below_curve(tables: Ziggurat, layer: int) -> Integers:
     return found
 
 
-def _places(floats: Floats) -> Places:
-    """Return integers in the order of the floats, neighbours differing by 1; −0 lies one below 0."""
-    bits = np.atleast_1d(floats).astype(np.float32).view(np.int32).astype(np.int64)
-    return np.where(bits < 0, bits ^ np.int64((1 << 31) - 1), bits)
-
-
-def _floats(places: Places) -> Floats:
-    return np.where(places < 0, places ^ np.int64((1 << 31) - 1), places).astype(np.int32).view(np.float32)
-
-
-def _value(data: Data, parameters: GaussianParameters) -> NDArray[Any]:
-    return released(data, parameters.query, np.float32)
-
-
-def _sample(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-    return sample(_value(data, parameters), parameters.sigma, bits, n)
-
-
-def _member_law(data: Data, parameters: GaussianParameters) -> Law[float]:
-    require_number(data, parameters.query)
-    return law(float(_value(data, parameters)), parameters.sigma)
-
-
-FLOAT32: Mechanism[Data, GaussianParameters, Any] = Mechanism(
-    "gaussian-ziggurat-float32", "gaussian", _sample, gaussian_claim, _member_law
+FLOAT32 = float_member(
+    "gaussian-ziggurat-float32",
+    "gaussian",
+    gaussian_claim,
+    np.float32,
+    lambda value, parameters, bits, n: sample(value, parameters.sigma, bits, n),
+    lambda value, parameters: law(value, parameters.sigma),
 )

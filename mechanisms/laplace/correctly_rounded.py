@@ -22,11 +22,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim, require_number
-from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.additive.family import laplace_claim
+from subnormal.mechanisms.additive.float_sums import float_member
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 
 BoundsAtPrecision = Callable[[int], tuple[Fraction, Fraction]]  # of a probability, at a precision
@@ -58,21 +58,11 @@ def noise(scale: Fraction, bits: BitSource, n: int, float_type: DTypeLike = np.f
     require_draws(n)
     if scale <= 0:
         raise ValueError(f"scale must be positive, got {scale}")
-    digits, last = float_format(float_type)
+    digits, last = float_types.digits(float_type), float_types.least_positive_exponent(float_type)
     size = magnitudes(scale, bits, n, digits, last)
     negative = bits.words(n, 1) == 1
     with np.errstate(over="ignore"):
         return np.where(negative, -size, size).astype(float_type)
-
-
-def float_format(float_type: DTypeLike) -> tuple[int, int]:
-    """Return the digits of a float type's significand, and the place of the least digit that it has at all.
-
-    >>> float_format(np.float64), float_format(np.float16)
-    ((53, -1074), (11, -24))
-    """
-    limits = np.finfo(np.dtype(float_type).type)
-    return limits.nmant + 1, int(limits.minexp) - limits.nmant
 
 
 def magnitudes(scale: Fraction, bits: BitSource, n: int, digits: int, last: int) -> NDArray[np.float64]:
@@ -218,21 +208,18 @@ def float16_law(value: float, scale: Fraction) -> Law[float]:
     )
 
 
-def _member(name: str, float_type: DTypeLike) -> _Member:
-    def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-        value = released(data, parameters.query, float_type)
-        return sample(value, parameters.scale, bits, n, float_type=float_type)
-
-    def law_member(data: Data, parameters: LaplaceParameters) -> Law[float]:
-        require_number(data, parameters.query)
-        value = released(data, parameters.query, float_type)
-        return float16_law(float(value), parameters.scale)
-
-    law = law_member if np.dtype(float_type) == np.float16 else None
-    return Mechanism(name, "laplace", sample_member, laplace_claim, law)
-
-
-_Member = Mechanism[Data, LaplaceParameters, float]
-
-ROUNDED = _member("laplace-rounded", np.float64)
-ROUNDED_FLOAT16 = _member("laplace-rounded-float16", np.float16)
+ROUNDED = float_member(
+    "laplace-rounded",
+    "laplace",
+    laplace_claim,
+    np.float64,
+    lambda value, parameters, bits, n: sample(value, parameters.scale, bits, n),
+)
+ROUNDED_FLOAT16 = float_member(
+    "laplace-rounded-float16",
+    "laplace",
+    laplace_claim,
+    np.float16,
+    lambda value, parameters, bits, n: sample(value, parameters.scale, bits, n, float_type=np.float16),
+    lambda value, parameters: float16_law(value, parameters.scale),
+)

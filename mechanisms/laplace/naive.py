@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim, require_number
-from subnormal.mechanisms.additive.float_sums import released
+from subnormal.mechanisms.additive.family import Data, LaplaceParameters, laplace_claim
+from subnormal.mechanisms.additive.float_sums import float_member
 from subnormal.mechanisms.bits import BitSource, require_draws
 from subnormal.mechanisms.core.law import Law, block_ends, exact_law
-from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError, Outcomes
-from subnormal.mechanisms.core.outcome_identity import places
+from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
+from subnormal.mechanisms.core.outcome_identity import at_places, places
 from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.numerics.bisection import least_holding
 from subnormal.mechanisms.privacy import require_positive
@@ -181,7 +181,7 @@ def _by_bisection(value: float, scale: float, float_type: str, uniform_bits: int
     lowest, highest = places(extremes).tolist()
     if highest - lowest >= FEW:
         return None
-    floats = _at_place(np.arange(lowest, highest + 1), float_type)
+    floats = at_places(np.arange(lowest, highest + 1), stored(float_type))
     floats = floats[block_ends(floats) - 1]  # −0.0 and 0.0 are one here, as no output is −0.0
     begin = first_reaching(floats, np.full(len(floats), -1), np.full(len(floats), total), **given)
     counts = np.diff(begin, append=total)
@@ -232,14 +232,6 @@ def _value(value: float, float_type: DTypeLike) -> Any:
         return kind(value) + kind(0)
 
 
-def _at_place(places: NDArray[np.int64], float_type: DTypeLike) -> Floats:
-    """Return the floats at these places: the inverse of `places`, which is its own."""
-    kind = stored(float_type)
-    size = kind.itemsize
-    bits = np.where(places < 0, places ^ np.int64((1 << (8 * size - 1)) - 1), places)
-    return bits.astype(f"i{size}").view(kind)
-
-
 def _checked(scale: float, float_type: DTypeLike, uniform_bits: int | None) -> int:
     kind: Any = float_types.of(float_type).type
     require_positive("scale", scale)
@@ -265,22 +257,17 @@ def member_scale(parameters: LaplaceParameters, float_type: DTypeLike) -> float:
         return float(kind(parameters.sensitivity) / kind(parameters.epsilon))
 
 
-def of_type(name: str, float_type: DTypeLike) -> _Member:
+def of_type(name: str, float_type: DTypeLike) -> Mechanism[Data, LaplaceParameters, Any]:
     """Return the mechanism in a float type, whose package need not be installed until it draws."""
 
-    def sample_member(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-        value = released(data, parameters.query, float_type)
+    def draws(value: NDArray[Any], parameters: LaplaceParameters, bits: BitSource, n: int) -> Floats:
         return sample(value, member_scale(parameters, float_type), bits, n, float_type=float_type)
 
-    def law_member(data: Data, parameters: LaplaceParameters) -> Law[float]:
-        require_number(data, parameters.query)
-        value = released(data, parameters.query, float_type)
-        return law(float(value), member_scale(parameters, float_type), float_type=float_type)
+    def law_of(value: float, parameters: LaplaceParameters) -> Law[float]:
+        return law(value, member_scale(parameters, float_type), float_type=float_type)
 
-    return Mechanism(name, "laplace", sample_member, laplace_claim, law_member)
+    return float_member(name, "laplace", laplace_claim, float_type, draws, law_of)
 
-
-_Member = Mechanism[Data, LaplaceParameters, Any]
 
 FLOAT64 = of_type("laplace-naive-float64", np.float64)
 FLOAT32 = of_type("laplace-naive-float32", np.float32)

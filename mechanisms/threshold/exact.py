@@ -22,6 +22,7 @@ from subnormal.mechanisms.core.domain import PERMUTATION
 from subnormal.mechanisms.core.law import Law, exact_law
 from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
+from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import lazy_digits
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
@@ -69,7 +70,7 @@ def _finish(parameters: ThresholdParameters) -> Saturated | Rounded:
     if parameters.integers:
         down = parameters.threshold < 0 and parameters.limit is None  # two's complement reaches one further
         return Saturated(min(floor(most), int(parameters.most)) + down)
-    digits, least = (24, -149) if parameters.values == "float32" else (53, -1074)
+    digits, least = float_types.digits(parameters.values), float_types.least_positive_exponent(parameters.values)
     return Rounded(parameters.step, digits, least, min(float(most), float(parameters.most)))
 
 
