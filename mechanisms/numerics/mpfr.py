@@ -150,25 +150,6 @@ def power_bounds(base: Fraction, exponent: int, precision: int = 128) -> tuple[F
     return _directed(lambda rounded: rounded**exponent, base, precision + 64)
 
 
-def normal_tail_bounds(deviations: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:
-    """Return dyadic rationals low ≤ P(N(0, 1) ≥ deviations) ≤ high, about `precision` bits apart: erfc(x/√2)/2.
-
-    >>> low, high = normal_tail_bounds(Fraction(19))
-    >>> low < high and abs(float(low) / 8.527223952630977e-81 - 1) < 1e-15
-    True
-    """
-    if deviations < 0:
-        low, high = normal_tail_bounds(-deviations, precision)
-        return 1 - high, 1 - low
-    half_square, bounds = deviations**2 / 2, []
-    for inner, outer in ((gmpy2.RoundUp, gmpy2.RoundDown), (gmpy2.RoundDown, gmpy2.RoundUp)):  # erfc falls
-        with gmpy2.context(precision=precision, round=inner):
-            point = gmpy2.sqrt(gmpy2.mpfr(gmpy2.mpq(half_square.numerator, half_square.denominator)))
-        with gmpy2.context(precision=precision, round=outer):
-            bounds.append(fraction(gmpy2.erfc(point)) / 2)
-    return bounds[0], bounds[1]
-
-
 def root_of_two_pi_bounds(value: Fraction, precision: int = 128) -> tuple[Fraction, Fraction]:
     """Return dyadic rationals low ≤ √(2π·value) ≤ high for value ≥ 0, about `precision` bits apart.
 

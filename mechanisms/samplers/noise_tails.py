@@ -9,7 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, normal_tail_bounds, power_bounds
+from subnormal.mechanisms.numerics.interval import normal_tail
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, fraction, power_bounds, root_of_two_pi_bounds
 from subnormal.mechanisms.privacy import Eta
 from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.float_weights import Rate, nats
@@ -20,7 +21,6 @@ PRECISION = 192  # bits
 LEAST_EXPONENT = -760  # e^−760 lies below 2^−1074
 EXACT_BITS = 1 << 14  # of a power of 2^−η that is not rounded
 SUMMED = 1 << 9  # steps of σ up to which Gaussian weights are added one by one
-ROOT_2_PI_LOW, ROOT_2_PI_HIGH = Fraction(2.5066282746310002), Fraction(2.506628274631001)  # neighbouring floats
 
 
 def laplace_tail(rate: Rate, start: int) -> ProbabilityBounds:
@@ -49,6 +49,7 @@ def gaussian_mass(sigma: Fraction, at: int) -> ProbabilityBounds:
     return low / (2 * most - 1) if exponent > LEAST_EXPONENT else Fraction(0), high / (2 * least - 1)
 
 
+@lru_cache(maxsize=1 << 12)
 def _power(rate: Rate, exponent: int) -> ProbabilityBounds:
     """Return bounds on q^exponent: itself, for an Eta, up to 2^14 bits."""
     if isinstance(rate, Eta) and rate.y * rate.z * exponent <= EXACT_BITS:
@@ -102,10 +103,10 @@ def _integrated(sigma: Fraction, start: int, first: ProbabilityBounds) -> Probab
     f(N)·N³/(360σ⁶); before, 1.4/σ³ and 3.6/σ³ bound the two. All the weights are σ√(2π), and less than 2^−1000 of that
     more (Poisson summation).
     """
-    normal = normal_tail_bounds(start / sigma, PRECISION)
+    normal, (least, most) = normal_tail(start / sigma), root_of_two_pi_bounds(sigma**2, PRECISION)
     smooth = Fraction(1, 2) + start / (12 * sigma**2)
     far = 5 * start >= 12 * sigma
     error = first[1] * start**3 / (360 * sigma**6) if far else 1 / (100 * sigma**3)
-    low = normal[0] + (first[0] * smooth - error) / (sigma * ROOT_2_PI_HIGH)
-    high = normal[1] + (first[1] * smooth + error) / (sigma * ROOT_2_PI_LOW)
+    low = fraction(normal.low) + (first[0] * smooth - error) / most
+    high = fraction(normal.high) + (first[1] * smooth + error) / least
     return max(Fraction(0), low * (1 - Fraction(1, 1 << 1000))), high

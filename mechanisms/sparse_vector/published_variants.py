@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
-from math import ceil
+from functools import partial
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,8 @@ from subnormal.mechanisms.core.validation import epsilon_claim
 from subnormal.mechanisms.laplace import exact as laplace_exact
 from subnormal.mechanisms.numerics.mpfr import rational
 from subnormal.mechanisms.samplers import discrete_laplace
-from subnormal.mechanisms.samplers.exact_comparison import weight_bounds
 from subnormal.mechanisms.samplers.inverse_transform import FAR
+from subnormal.mechanisms.samplers.noise_tails import ProbabilityBounds, laplace_mass, laplace_tail
 from subnormal.mechanisms.sparse_vector import answer_law
 from subnormal.mechanisms.sparse_vector.answer_law import Answer, Weights
 from subnormal.mechanisms.sparse_vector.family import (
@@ -90,27 +90,18 @@ class _Noise:
         return np.clip(drawn, -self.bound, self.bound)
 
     def at_least(self, steps: int) -> tuple[int, int]:
-        """Return bounds on 2^PRECISION·P(noise ≥ steps): q^steps/(1+q) for steps ≥ 1, and the complement below."""
+        """Return bounds on 2^PRECISION·P(noise ≥ steps)."""
         if not -self.bound < steps <= self.bound:
             return 2 * (ONE * (steps <= -self.bound),)
-        if steps <= 0:
-            low, high = self.at_least(1 - steps)
-            return ONE - high, ONE - low
-        q_low, q_high = _weight(self.rate, 1)
-        low, high = _weight(self.rate, steps)
-        return low * ONE // (ONE + q_high), -(-high * ONE // (ONE + q_low))
+        return _outwards(laplace_tail(self.rate, steps))
 
     def mass(self, steps: int) -> tuple[int, int]:
-        """Return bounds on 2^PRECISION·P(noise = steps) = (1−q)/(1+q)·q^|steps|, for unbounded noise."""
-        q_low, q_high = _weight(self.rate, 1)
-        low, high = _weight(self.rate, abs(steps))
-        return low * (ONE - q_high) // (ONE + q_high), -(-high * (ONE - q_low) // (ONE + q_low))
+        """Return bounds on 2^PRECISION·P(noise = steps), for unbounded noise."""
+        return _outwards(laplace_mass(self.rate, steps))
 
 
-@lru_cache(maxsize=1 << 12)
-def _weight(rate: Fraction, steps: int) -> tuple[int, int]:
-    """Return bounds on 2^PRECISION·e^(−rate·steps)."""
-    return weight_bounds(rate, Fraction(steps), PRECISION)
+def _outwards(bounds: ProbabilityBounds) -> tuple[int, int]:
+    return floor(bounds[0] * ONE), ceil(bounds[1] * ONE)
 
 
 def sample(

@@ -27,7 +27,8 @@ from subnormal.mechanisms.core.mechanism import Mechanism, NoLawError
 from subnormal.mechanisms.core.product_law import Product
 from subnormal.mechanisms.gaussian import naive as gaussian_naive
 from subnormal.mechanisms.laplace import naive as laplace_naive
-from subnormal.mechanisms.numerics.mpfr import exp_bounds, normal_tail_bounds, rational
+from subnormal.mechanisms.numerics.interval import normal_tail
+from subnormal.mechanisms.numerics.mpfr import exp_bounds, fraction, rational
 from subnormal.mechanisms.privacy import Claim, Eta
 from subnormal.mechanisms.samplers.inverse_transform import DRAWS_AT_ONCE
 from subnormal.mechanisms.threshold import exact as threshold_exact
@@ -170,7 +171,7 @@ def claim(parameters: ThresholdParameters, data_in: Data, data_out: Data) -> Cla
     def chance(start: int) -> Fraction:
         deviations = start * Fraction(2) ** real.step / scale
         if parameters.noise == "gaussian":
-            return normal_tail_bounds(min(deviations, Fraction(39)))[1]  # beyond, below all floats
+            return fraction(normal_tail(min(deviations, Fraction(39))).high)  # beyond, below all floats
         low, high = exp_bounds(-min(abs(deviations), Fraction(760)))  # beyond, too
         return high / 2 if deviations >= 0 else 1 - low / 2
 

@@ -12,12 +12,12 @@ from subnormal.attacks import catalogue
 from subnormal.mechanisms.core.law import Law
 from subnormal.mechanisms.core.mechanism import NoLawError
 from subnormal.mechanisms.families import member
+from subnormal.mechanisms.numerics.interval import normal_tail
 from subnormal.mechanisms.numerics.mpfr import (
     exact,
     exp_bounds,
     fraction,
     log_bounds,
-    normal_tail_bounds,
     power,
     power_bounds,
     real,
@@ -63,7 +63,7 @@ def enclosed(precision: int) -> list[object]:
     found: list[object] = []
     for place in range(1, 60):
         found += [exp_bounds(Fraction(-place, 7), precision), log_bounds(Fraction(place, 7), precision)]
-        found += [power_bounds(Fraction(place, 64), 5, precision), normal_tail_bounds(Fraction(place, 9), precision)]
+        found += [power_bounds(Fraction(place, 64), 5, precision), normal_tail(Fraction(place, 9))]
         with exact(precision):
             found.append(fraction(power(real(place), 3)))
     return found
