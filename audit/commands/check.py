@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from subnormal.mechanisms.curves import AnyClaim
 
 COMMAND = "cmd:"
+HANDED_ON = "grid", "seconds", "examples", "runs", "alpha", "seed", "database"  # options that are arguments of a check
 OF_USERS = "change-one:", "add-or-remove:"  # before the column that says whose a record is
 
 
@@ -223,14 +224,8 @@ def check_in_child(options: dict[str, Any], tell: Callable[[str], None], ready: 
                 pairs=pairs,
                 fresh=function if options["fresh"] else None,
                 batch=options["batch"] or name.startswith(COMMAND),
-                grid=options["grid"],
-                seconds=options["seconds"],
-                examples=options["examples"],
-                runs=options["runs"],
-                alpha=options["alpha"],
-                seed=options["seed"],
-                database=options["database"],
                 on_progress=tell,
+                **{each: options[each] for each in HANDED_ON},
             )
     except TargetError as error:
         raise Failure(f"{name}: {error}") from None
@@ -293,15 +288,12 @@ def _require_one_domain(options: dict[str, Any]) -> None:
         _relation(options["adjacent"])
 
 
-@contextmanager
-def _function(name: str, parameters: dict[str, Any], timeout: float) -> Iterator[Callable[..., Any]]:
+def _function(name: str, parameters: dict[str, Any], timeout: float) -> AbstractContextManager[Callable[..., Any]]:
     from subnormal.audit.targets.program import program
 
     if name.startswith(COMMAND):
-        with program(name.removeprefix(COMMAND), parameters, timeout) as function:
-            yield function
-    else:
-        yield function_named(name)
+        return program(name.removeprefix(COMMAND), parameters, timeout)
+    return nullcontext(function_named(name))
 
 
 def function_named(name: str) -> Callable[..., Any]:

@@ -14,15 +14,8 @@ from subnormal.audit.text import quoted
 from subnormal.mechanisms.privacy import Range
 
 INFINITIES = {math.inf: "inf", -math.inf: "-inf"}
-LATER = {
-    "worlds",
-    "note",
-    "convicted_by",
-    "event_verdict",
-    "command",
-    "commit",
-    "settings",
-}  # keys that old reports lack
+# Keys that old reports lack.
+LATER = {"worlds", "note", "convicted_by", "event_verdict", "command", "commit", "settings"}
 NUMBERS = {float: (int, float), int: (int,)}
 
 
@@ -73,11 +66,8 @@ def plain(value: Any) -> Any:
 
 
 def _plain_field(value: Any, hint: Any) -> Any:
-    return (
-        "nan"
-        if isinstance(value, float) and math.isnan(value) and isinstance(parts(hint)[1], AnyNumber)
-        else plain(value)
-    )
+    missing = isinstance(value, float) and math.isnan(value) and isinstance(parts(hint)[1], AnyNumber)
+    return "nan" if missing else plain(value)
 
 
 def read(hint: Any, value: Any, where: str = "") -> Any:

@@ -279,7 +279,6 @@ def answers(report: Report, parts: Sequence[AttackRows]) -> dict[str, Any]:
         "judged": sum(bool(one.row.evidence.keys() - set(sentences.PROVED)) for one in views),
         "held": sum(one.verdict == "HOLDS" for one in views),
         "twins": _twins(views, violated),
-        "open": sum(counts[name] for name in ("NOT REFUTED", "UNDERPOWERED", "UNRESOLVED")),
         "underpowered": len(few),
         "needed": max((runs for runs in needed if runs is not None), default=None),
         "measured": counts[MEASURED],

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from subnormal.audit.training.bench import ROUNDING, Record, parts
+from subnormal.audit.training.bench import ROUNDING, Record, all_moved, parts
 from subnormal.audit.training.hooks import Draw, Floats
 from subnormal.audit.training.loop import Loop, Run
 from subnormal.audit.training.records import Records
@@ -38,12 +38,9 @@ def judge_step(facts: Facts, tried: Mapping[str, Record], *, lengths: bool) -> N
         if NAME in facts.found:
             return
     for more in range(1, LONGER + 1) if lengths and facts.comparable else ():
-        copies = bench.records.copies(
-            bench.records.record(0), len(bench.records) + more * max(1, len(bench.records) // 2)
-        )
-        _compared(
-            facts, bench.run({}, records=copies), {}, copies, f"{len(copies)} records in place of {len(bench.records)}"
-        )
+        length = len(bench.records)
+        copies = bench.records.copies(bench.records.record(0), length + more * max(1, length // 2))
+        _compared(facts, bench.run({}, records=copies), {}, copies, f"{len(copies)} records in place of {length}")
         if NAME in facts.found:
             return
     facts.passes(NAME, f"{len(finite)} changed records: all parts of the outcome follow from the noisy sum")
@@ -84,7 +81,7 @@ def _differing(facts: Facts, made_up: Mapping[str, Floats], moved: Mapping[str, 
     """Look for a part of the outcome that is not as on the bench though the noisy sum is."""
     bench = facts.bench
     for name, before in bench.others.items():
-        now, effect = made_up.get(name, np.zeros(0)), moved.get(name, np.zeros(0))
+        now, effect = made_up.get(name, NONE), moved.get(name, NONE)
         if name in bench.names:
             continue
         if now.shape != before.shape:
@@ -99,7 +96,7 @@ def _differing(facts: Facts, made_up: Mapping[str, Floats], moved: Mapping[str, 
 def _unreached(facts: Facts, run: Run, what: str) -> None:
     """Look for a part that data move and noise does not: what noise moves cannot be judged here."""
     bench, after = facts.bench, parts(run)
-    noisy = parts(bench.loop.run(bench.records, 1, bench.seed, lambda number, draw: draw.location + draw.scale))
+    noisy = parts(bench.loop.run(bench.records, 1, bench.seed, all_moved))
     for name, before in bench.others.items():
         moved = after[name].shape != before.shape or not np.array_equal(after[name], before, equal_nan=True)
         if moved and name not in bench.names and np.array_equal(noisy[name], before, equal_nan=True):
@@ -124,15 +121,10 @@ def judge_unused(facts: Facts, loop: Loop, data: Records, steps: int, tried: Map
     for name in names:
         place = unused[-1]
         other = loop.run(data.replaced({place: tried[name]}), steps, number)
-        same = other.error is None and all(
-            np.array_equal(one, other.leaves.get(at, NONE), equal_nan=True) for at, one in run.leaves.items()
-        )
-        if not same:
-            differing = [
-                at
-                for at, one in run.leaves.items()
-                if not np.array_equal(one, other.leaves.get(at, NONE), equal_nan=True)
-            ]
+        differing = [
+            at for at, one in run.leaves.items() if not np.array_equal(one, other.leaves.get(at, NONE), equal_nan=True)
+        ]
+        if differing or other.error is not None:
             part = differing[0] if differing else f"the loop raises {other.error}: it"
             facts.wrong(
                 NAME,

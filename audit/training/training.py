@@ -44,6 +44,7 @@ PickBatches = Callable[[int, int], Sequence[Any]]
 STEPS = 32  # of a run that judges the sampling, at most
 EMPTY = 0.5  # expected records of a step, in the runs that look for empty batches
 EMPTY_RUNS = 8
+MEASURED: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +218,7 @@ def _judge_step(question: _Question, loop: Loop, bench: Bench, seen: list[Run], 
     tried = extreme_records(question.data, step.SCALES, non_finite=False) | question.extreme
     besides.judge_step(facts, tried, lengths=vary and question.relation == "add-or-remove")
     besides.judge_unused(facts, loop, question.data, question.steps, tried, question.seed)
-    names: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")
-    return [facts.stage(name) for name in names]
+    return [facts.stage(name) for name in MEASURED]
 
 
 def _share(question: _Question) -> float:
@@ -294,21 +294,19 @@ def _empty_steps(question: _Question, loop: Loop) -> list[str]:
 
 def _without_noise(question: _Question, loop: Loop) -> list[Stage]:
     """Return the stages of a loop no step of which draws noise from a function that is known."""
-    names: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")
     why = "no step draws Gaussian noise from a function that is known, and what records move is measured by it"
-    stages = [Stage(name, Verdict.UNRESOLVED, (why,)) for name in names]
+    stages = [Stage(name, Verdict.UNRESOLVED, (why,)) for name in MEASURED]
     if loop.is_noiseless(question.data, question.seed):
         said = "the second step adds no noise of its own: nothing random is in the outcome after its batch is read"
-        stages[names.index("noise")] = Stage("noise", Verdict.VIOLATED, (said,), {"seed": question.seed})
+        stages[MEASURED.index("noise")] = Stage("noise", Verdict.VIOLATED, (said,), {"seed": question.seed})
     return stages
 
 
 def _unmeasured(bench: Bench | None) -> list[Stage]:
-    names: tuple[StageName, ...] = ("isolation", "clipping", "aggregation", "noise", "released besides")
     if bench is None:
         why = "no batch of one step was found to hold a record"
     elif not bench.names:
         why = "no part of the outcome has the noise of a step: train must return its parameters, or its noisy gradients"
     else:
         why = "the outcome is not linear in the noise, as with Adam: train must return its noisy gradients too"
-    return [Stage(name, Verdict.UNRESOLVED, (why,)) for name in names]
+    return [Stage(name, Verdict.UNRESOLVED, (why,)) for name in MEASURED]

@@ -20,14 +20,13 @@ from subnormal.attacks.core.attack import AnyAttack
 from subnormal.audit.engine.pairs import adjacent_worlds
 from subnormal.audit.evidence import exact
 from subnormal.audit.report.to_json import to_json as document
-from subnormal.audit.vectors.numbers import outward
+from subnormal.audit.vectors.numbers import as_json, outward
 from subnormal.mechanisms.core.law import block_ends
 from subnormal.mechanisms.families import family, members
 from subnormal.mechanisms.privacy import Claim
 
 SCHEMA = "subnormal/vector/1"
 
-_EXACT = 1 << 53  # integers up to here are exact in every JSON parser
 _ID_DIGITS = 16
 
 
@@ -37,19 +36,34 @@ def vector(of: AnyAttack) -> dict[str, Any]:
     Raises ValueError where its worlds are not adjacent.
     """
     data_in, data_out = adjacent_worlds(of)
+    claim = family(of.family).claim(of.parameters, data_in, data_out)
+    event = None if of.event is None else of.event.to_json()
+    about = of.name, of.family, of.description, of.source, dataclasses.asdict(of.parameters)
+    return _document(*about, data_in, data_out, event, claim, _broken(of, data_in, data_out))
+
+
+def _document(
+    name: str,
+    of: str,
+    description: str,
+    source: str,
+    parameters: Mapping[str, Any],
+    data_in: Any,
+    data_out: Any,
+    event: Mapping[str, Any] | None,
+    claim: Claim,
+    broken: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
     content = {
-        "family": of.family,
-        "parameters": number(dataclasses.asdict(of.parameters)),
+        "family": of,
+        "parameters": number(parameters),
         "data_in": data(data_in),
         "data_out": data(data_out),
-        "event": None if of.event is None else number(of.event.to_json()),
+        "event": number(event),
     }
-    about = {"attack": of.name, "description": of.description, "source": of.source}
-    shows = {
-        "claim": _claim(family(of.family).claim(of.parameters, data_in, data_out)),
-        "broken": _broken(of, data_in, data_out),
-    }
-    return {"schema": SCHEMA, "id": identity(of.name, content)} | about | content | shows
+    about = {"attack": name, "description": description, "source": source}
+    shows = {"claim": _claim(claim), "broken": broken}
+    return {"schema": SCHEMA, "id": identity(name, content)} | about | content | shows
 
 
 def tests() -> Iterator[dict[str, Any]]:
@@ -59,7 +73,8 @@ def tests() -> Iterator[dict[str, Any]]:
             one = vector(of)
             ours = {member.name for member in members(family(of.family)) if not member.package}
             yield one | {"broken": [_rounded(shown) for shown in one["broken"] if shown["mechanism"] in ours]}
-    yield from map(_of_query, QUERIES)
+    for query in QUERIES:
+        yield _document(*query[:7], {**query[7], "portable": True}, Claim(*query[8:]), [])
 
 
 def _rounded(shown: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,20 +119,6 @@ QUERIES: Sequence[Query] = (
 )  # fmt: skip
 
 
-def _of_query(query: Query) -> dict[str, Any]:
-    name, of, description, source, parameters, data_in, data_out, event, epsilon, delta = query
-    content = {
-        "family": of,
-        "parameters": number(parameters),
-        "data_in": data(data_in),
-        "data_out": data(data_out),
-        "event": number({**event, "portable": True}),
-    }
-    about = {"attack": name, "description": description, "source": source}
-    shows = {"claim": _claim(Claim(epsilon, delta)), "broken": []}
-    return {"schema": SCHEMA, "id": identity(name, content)} | about | content | shows
-
-
 def identity(name: str, content: Mapping[str, Any]) -> str:
     """Return a name that stays the same for as long as the family, the inputs, the parameters and the event do."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
@@ -140,11 +141,9 @@ def number(value: Any) -> Any:
         return {name: number(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [number(part) for part in value]
-    if isinstance(value, float):
-        return {"decimal": value, "hex": value.hex()} if isfinite(value) else str(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT:
-        return str(value)
-    return value
+    if isinstance(value, float) and isfinite(value):
+        return {"decimal": value, "hex": value.hex()}
+    return as_json(value)
 
 
 def data(values: Any) -> dict[str, Any]:

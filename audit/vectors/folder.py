@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from subnormal.audit.vectors import attacks, maps, samplers, stability
+from subnormal.audit.vectors.numbers import as_json
 
 VERSION = 1
 SCHEMA = f"subnormal/vectors/{VERSION}"
-EXACT = 1 << 53  # integers up to here are exact in every JSON parser
 BY_HAND = ("*.schema.json", "*.md")  # files of the folder that are written by hand
 
 Test = dict[str, Any]
@@ -59,9 +58,7 @@ def plain(value: Any) -> Any:
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) > EXACT else value
+    return as_json(value)
 
 
 def line(test: Test) -> str:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import Any
 
+EXACT = 1 << 53  # integers up to here are exact in every JSON parser
 DIGITS = 6  # of bounds: what processors compute differently lies far behind them
+
+
+def as_json(value: Any) -> Any:
+    """Return a number, text or truth as JSON: integers beyond 2^53 are texts, and so are "inf", "-inf" and "nan"."""
+    inexact = not math.isfinite(value) if isinstance(value, float) else isinstance(value, int) and abs(value) > EXACT
+    return str(value) if inexact else value
 
 
 def outward(low: float, high: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ INF, NAN = math.inf, math.nan
 HUGE = 1.7e308  # two of them overflow
 TINY = 5e-324  # the least float above 0
 UP = 1 + 2.0**-52  # the float above 1
-INT32, INT64 = 2**31 - 1, 2**63 - 1
+INT64 = 2**63 - 1
 MOST_EXACT = 2**53  # beyond it not every integer is a float
 
 UNIT: dict[str, Any] = {"lower": 0.0, "upper": 1.0}
