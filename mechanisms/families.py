@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -68,20 +68,17 @@ def installed(distribution: str) -> str | None:
         return None
 
 
-def _declared(of: Family[Any, Any]) -> list[Mechanism[Any, Any, Any]]:
-    return [_imported(reference) for reference in of.members]
-
-
-def _imported(reference: str) -> Mechanism[Any, Any, Any]:
-    module, attribute = reference.split(":")
-    found: Mechanism[Any, Any, Any] = getattr(import_module(module), attribute)
-    return found
+def _declared(of: Family[Any, Any]) -> Iterator[Mechanism[Any, Any, Any]]:
+    """Yield the family's mechanisms, each imported when it is asked for."""
+    for reference in of.members:
+        module, attribute = reference.split(":")
+        yield getattr(import_module(module), attribute)
 
 
 def member(name: str) -> Mechanism[Any, Any, Any]:
     """Return a mechanism: how it samples, what it claims, and its exact law where there is one.
 
-    The references that share most words with the name are imported first: few names import more than their own module.
+    The family that the name begins with is imported first: few names import another.
 
     Args:
         name: the mechanism's name, as `subnormal list` shows it. One that has options may be followed by an @ and some
@@ -101,7 +98,8 @@ def member(name: str) -> Mechanism[Any, Any, Any]:
     if "@" in name:
         made = _of_options(name)
         return made if made.name == name else member(made.name)  # each is built once
-    for mechanism in _nearest_first(name, FAMILIES):
+    nearest_first = sorted(FAMILIES, key=lambda one: not name.startswith(one.name))
+    for mechanism in chain.from_iterable(map(_declared, nearest_first)):
         if mechanism.name == name:
             if mechanism.package and not installed(mechanism.package):
                 raise LookupError(f"mechanism {name!r} needs {mechanism.package}; {HOW_TO_INSTALL}")
@@ -119,34 +117,11 @@ def _of_options(name: str) -> Mechanism[Any, Any, Any]:
     return built(build, base, options)
 
 
-def _nearest_first(name: str, of: Iterable[Family[Any, Any]]) -> Iterator[Mechanism[Any, Any, Any]]:
-    """Import and yield the families' mechanisms, those whose references share most words with the name first."""
-    return map(_imported, _sorted(name, tuple(reference for candidate in of for reference in candidate.members)))
-
-
-@cache
-def _sorted(name: str, references: tuple[str, ...]) -> list[str]:
-    return sorted(references, key=partial(_shared, name), reverse=True)
-
-
-def _shared(name: str, reference: str) -> int:
-    """Return how many words of a reference are in a name.
-
-    >>> _shared("laplace-naive-float64", "subnormal.mechanisms.laplace.naive:FLOAT64")
-    3
-    """
-    return len(_words(reference) & {*name.split("-")})
-
-
-@cache
-def _words(reference: str) -> frozenset[str]:
-    return frozenset(re.split("[.:_]", reference.lower()))
-
-
 def is_member(mechanism: Mechanism[Any, Any, Any]) -> bool:
     """Return whether `member` finds this mechanism by its name."""
-    of = [candidate for candidate in FAMILIES if candidate.name == mechanism.family]
-    if any(one is mechanism for one in _nearest_first(mechanism.name, of)):
+    if any(
+        one is mechanism for candidate in FAMILIES if candidate.name == mechanism.family for one in _declared(candidate)
+    ):
         return True
     try:
         return "@" in mechanism.name and member(mechanism.name) is mechanism

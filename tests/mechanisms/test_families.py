@@ -11,7 +11,7 @@ import pytest
 from subnormal.attacks.catalogue import attack, attacks
 from subnormal.audit.engine.pairs import crossings
 from subnormal.mechanisms import families
-from subnormal.mechanisms.core.mechanism import Family, Mechanism
+from subnormal.mechanisms.core.mechanism import Family
 from subnormal.mechanisms.families import FAMILIES, absent, is_member, member, members, package
 from tests.support.paths import ROOT
 from tests.support.processes import run
@@ -98,24 +98,6 @@ def test_finding_members_imports_no_library() -> None:
         "print({'opendp', 'diffprivlib', 'pydp', 'sklearn', 'jax', 'torch', 'ml_dtypes'} & set(sys.modules))"
     )
     assert run([sys.executable, "-c", code]).stdout == "set()\n"
-
-
-@pytest.mark.usefixtures("_everything_installed")
-def test_a_name_needs_few_modules_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own, or one before it that shares as many words with the name."""
-    imported = families._imported
-    asked: set[str] = set()
-
-    def recording(reference: str) -> Mechanism[Any, Any, Any]:
-        asked.add(reference.partition(":")[0])
-        return imported(reference)
-
-    everyone = [one for of in FAMILIES for one in members(of)]
-    monkeypatch.setattr(families, "_imported", recording)
-    for one in everyone:
-        asked.clear()
-        assert member(one.name) is one
-        assert 1 <= len(asked) <= 2, (one.name, asked)
 
 
 def test_members_are_known_as_such() -> None:
