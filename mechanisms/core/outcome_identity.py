@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 CHUNK = 1 << 16  # atoms looked up at a time: what a cache holds
-SPARSE = 16  # places for each number, from which on a merge is faster than a table of them
-MANY = 8  # numbers for each one that is looked up, from which on a search for each is faster than either
+SPARSE = 16  # places for each number, from which on a search for each is faster than a table of them
+MANY = 8  # numbers for each one that is looked up, from which on a search for each comes before their places
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the flag of classes that are no built-in ones
 
 _Positions = NDArray[np.int64]
@@ -234,19 +234,14 @@ def _labels_at(wanted: NDArray[Any], numbers: NDArray[Any], labels: NDArray[Any]
 
 
 def _look_up(wanted: _Positions, keys: _Positions, labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the label of each wanted integer; both arrays of them ascend. A table is faster than a merge if dense."""
+    """Return the label of each wanted integer; both arrays of them ascend. A table is faster than a search if dense."""
     least, most = min(int(wanted[0]), int(keys[0])), max(int(wanted[-1]), int(keys[-1]))
     if most - least < SPARSE * (len(wanted) + len(keys)):
         table = np.zeros(most - least + 1, dtype=labels.dtype)
         table[_above(least, keys)] = labels
         return table[_above(least, wanted)]
-    both = np.concatenate([wanted, keys])
-    order = np.argsort(both, kind="stable")  # merges two sorted arrays in linear time, the wanted one of a pair first
-    both = both[order]
-    at = np.flatnonzero(both[1:] == both[:-1])
-    found = np.zeros(len(wanted), dtype=labels.dtype)
-    found[order[at]] = labels[order[at + 1] - len(wanted)]
-    return found
+    at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
+    return np.asarray(labels[at] * (keys[at] == wanted))
 
 
 def _above(least: int, numbers: NDArray[Any]) -> _Positions:
