@@ -153,16 +153,7 @@ def _asked(ask: Callable[[Any], Any], accountant: str, kind: str, **parameters: 
         raise RefusedError(str(error)) from None
     if isinstance(outcome, Refused):
         raise RefusedError(outcome.error)
-    return _number(outcome)
-
-
-def _number(value: Any) -> float:
-    """Return a number. Raises RefusedError for what is none, and for NaN."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise RefusedError(f"no number: {value!r}") from None
-    if math.isnan(number):
+    if math.isnan(number := float(outcome)):
         raise RefusedError("not a number (NaN)")
     return number
 

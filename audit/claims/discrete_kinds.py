@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -18,7 +19,7 @@ from subnormal.audit.claims.composed import composed
 from subnormal.audit.claims.kind import ALPHA, DELTA, STEPS, Bounds, Kind, decades, least_epsilon
 from subnormal.mechanisms.composition.composition import Composition
 from subnormal.mechanisms.composition.privacy_buckets import Masses, fill_buckets
-from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, largest, log
+from subnormal.mechanisms.numerics.interval import Interval, divergence, exp, hull, interval, largest, log
 from subnormal.mechanisms.privacy import Zcdp
 
 REACH = 45  # standard deviations, beyond which all is less than 10^-400 of what 10^-300 is attained with
@@ -130,12 +131,7 @@ def _fewest(share: Interval, others: bool) -> Bounds:
 
 def _is_rare(count: int, share: Interval) -> bool:
     """Return whether so few draws, or fewer, have a chance of at most RARE. Few: below the mean."""
-    kept = interval(count) / DRAWS
-    lost = 1 - kept
-    divergence = lost * (log(lost) - log(1 - share))
-    if count:
-        divergence = divergence + kept * (log(kept) - log(share))
-    return bool((DRAWS * divergence + log(RARE)).low >= 0)
+    return bool((DRAWS * divergence(Fraction(count, DRAWS), share) + log(RARE)).low >= 0)
 
 
 SIGMA = decades(LEAST, MOST, 1.0, 0.1, 100.0)

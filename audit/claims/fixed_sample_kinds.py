@@ -60,33 +60,18 @@ def _worst_at_each_epsilon(sigma: float, share: float, count: int) -> Compositio
     A pair with the largest δ(ε) of one step at every ε, negative ones too, has it for any number of steps.
     Source: Zhu, Dong, Wang 2022, on adaptive composition of dominating pairs.
     """
-    top = _loss(closed_forms.TAIL + 1 / sigma, sigma, share)
+    furthest = closed_forms.TAIL + 1 / sigma
+    top = closed_forms.sampled_loss(furthest, sigma, share)
     grid = Grid.reaching(-top, top, count)
     losses = grid.width * np.arange(0, grid.last + 1)
-    furthest = closed_forms.TAIL + 1 / sigma
     edges = np.clip(sigma * np.log1p(np.expm1(losses) / share) + 0.5 / sigma, 0.0, furthest)
-    without, with_it = (closed_forms.normal_masses(places) for places in (edges, edges - 1 / sigma))
-    own = Masses(
-        ((1 - share) * without.low + share * with_it.low)[1:] * (1 - ROUNDING),
-        ((1 - share) * without.high + share * with_it.high)[1:] * (1 + ROUNDING),
-    )
-    other = Masses(without.low[1:], without.high[1:])
+    own, other = (Masses(one.low[1:], one.high[1:]) for one in closed_forms.sampled_masses(edges, sigma, share))
     # More mass at the loss 0, in both worlds alike, makes a pair that is easier to tell apart.
     rest = [max(0.0, 1 - math.fsum(own.low) - math.fsum(other.low)) * (1 + ROUNDING)]
     one = Masses(np.concatenate([own.low, other.low, rest]), np.concatenate([own.high, other.high, rest]))
     mirrored = Masses(np.concatenate([other.low, own.low, rest]), np.concatenate([other.high, own.high, rest]))
-    excess = ROUNDING * (2 / (1 - share) + 2 * (closed_forms.TAIL + 2 / sigma) / sigma)
+    excess = closed_forms.sampled_excess(sigma, share)
     return Composition(fill_buckets(one, mirrored, count, grid, excess=excess))
-
-
-def _loss(deviations: float, sigma: float, share: float) -> float:
-    """Return ln(1 − q + q·e^(x/σ − 1/(2σ²))) without overflow."""
-    exponent = deviations / sigma - 0.5 / sigma / sigma
-    return (
-        exponent + math.log(share + (1 - share) * math.exp(-exponent))
-        if exponent > 1
-        else math.log1p(share * math.expm1(exponent))
-    )
 
 
 SIGMA = decades(-3, 6, 1.0, 1e-3, 1e6) | decades(-1, 1)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
 
 from subnormal.audit.vectors.algorithms import power_at_least
-from subnormal.mechanisms.numerics.interval import Interval, exp, hull, interval, log
+from subnormal.mechanisms.numerics.interval import Interval, divergence, exp, hull, interval, log
 from subnormal.mechanisms.samplers.discrete_gaussian import bell, bell_tail, gaussian_reach, normaliser
 
 ALPHA = 1e-12  # the chance, at most, that a count of a sound sampler lies outside its range
@@ -107,19 +106,8 @@ def _farthest(probability: float, draws: int) -> int:
     allowed, excluded = int(probability * draws), draws + 1
     while excluded - allowed > 1:
         middle = (allowed + excluded) // 2
-        if _divergence(middle, draws, probability) * draws >= -log(ALPHA / 2).low:
+        if (draws * divergence(Fraction(middle, draws), probability) + log(ALPHA / 2)).low >= 0:
             excluded = middle
         else:
             allowed = middle
     return allowed
-
-
-def _divergence(count: int, draws: int, probability: float) -> float:
-    """Return a lower bound on KL(count/draws, probability) in nats."""
-    if probability == 0:
-        return math.inf
-    share, kept = Fraction(count, draws), Fraction(probability)
-    total = interval(share) * log(interval(share / kept))
-    if share < 1:
-        total = total + (1 - share) * log(interval((1 - share) / (1 - kept)))
-    return total.floats()[0]

@@ -99,23 +99,31 @@ def subsampled_gaussian(
     if direction not in ("in", "out"):
         raise ValueError(f"direction must be 'in' or 'out', got {direction!r}")
     sign = 1 if direction == "in" else -1
-    extremes = [sign * _mixture_loss(x, sigma, probability) for x in (-TAIL, TAIL + 1 / sigma)]
+    extremes = [sign * sampled_loss(x, sigma, probability) for x in (-TAIL, TAIL + 1 / sigma)]
     grid = Grid.reaching(min(extremes), max(extremes), count)
     losses = sign * grid.width * np.arange(grid.first, grid.last + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = sigma * np.log1p(np.expm1(losses) / probability) + 0.5 / sigma
     furthest = TAIL + 1 / sigma
     edges = np.sort(np.clip(np.where(np.expm1(losses) > -probability, inside, -furthest), -furthest, furthest))
+    mixed, without = sampled_masses(edges, sigma, probability)
+    worlds = (mixed, without) if direction == "in" else (without, mixed)
+    return Composition(fill_buckets(*worlds, count, grid, excess=sampled_excess(sigma, probability)))
+
+
+def sampled_masses(edges: Floats, sigma: float, probability: float) -> tuple[Masses, Masses]:
+    """Return the masses of (1 − q)·N(0, 1) + q·N(1/σ, 1), and of N(0, 1), below, between and above ascending edges."""
     without, with_it = normal_masses(edges), normal_masses(edges - 1 / sigma)
     mixed = Masses(
-        (1 - probability) * without.low + probability * with_it.low,
+        ((1 - probability) * without.low + probability * with_it.low) * (1 - ROUNDING),
         ((1 - probability) * without.high + probability * with_it.high) * (1 + ROUNDING),
     )
-    mixed = Masses(mixed.low * (1 - ROUNDING), mixed.high)
-    worlds = (mixed, without) if direction == "in" else (without, mixed)
-    # dL/dx is at most 1/σ; the error of log1p's argument is at most 1/(1−q) units of the loss.
-    excess = ROUNDING * (2 / (1 - probability) + 2 * (TAIL + 2 / sigma) / sigma)
-    return Composition(fill_buckets(*worlds, count, grid, excess=excess))
+    return mixed, without
+
+
+def sampled_excess(sigma: float, probability: float) -> float:
+    """Return what rounding moves a loss by: dL/dx is at most 1/σ; log1p's argument errs by at most 1/(1−q) units."""
+    return ROUNDING * (2 / (1 - probability) + 2 * (TAIL + 2 / sigma) / sigma)
 
 
 def _require_scale(name: str, scale: float) -> None:
@@ -126,14 +134,12 @@ def _require_scale(name: str, scale: float) -> None:
         )
 
 
-def _mixture_loss(x: float, sigma: float, probability: float) -> float:
-    """Return ln(1 − q + q·e^(x/σ − 1/(2σ²)))."""
+def sampled_loss(x: float, sigma: float, probability: float) -> float:
+    """Return ln(1 − q + q·e^(x/σ − 1/(2σ²))) without overflow."""
     exponent = x / sigma - 0.5 / sigma / sigma
-    return (
-        max(exponent + math.log(probability), 0.0)
-        if exponent > LOSS_MAX
-        else math.log1p(probability * math.expm1(exponent))
-    )
+    if exponent > 1:
+        return exponent + math.log(probability + (1 - probability) * math.exp(-exponent))
+    return math.log1p(probability * math.expm1(exponent))
 
 
 def normal_masses(edges: Floats) -> Masses:

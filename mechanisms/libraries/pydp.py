@@ -7,7 +7,8 @@ Source: Google Differential Privacy Team, "Secure Noise Generation", 2020.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,37 +23,33 @@ from subnormal.mechanisms.additive.family import (
 from subnormal.mechanisms.bits import BitSource
 from subnormal.mechanisms.core.mechanism import Mechanism, Outcomes
 from subnormal.mechanisms.libraries import released, takes_numbers, up_to
+from subnormal.mechanisms.privacy import Claim
 
 PACKAGE = "python-dp"
 
 
-def _laplace(data: Data, parameters: LaplaceParameters, bits: BitSource, n: int) -> Outcomes:
-    mechanism = _laplace_mechanism(parameters.epsilon, parameters.sensitivity)
-    return released(lambda number: mechanism.add_noise(float(number)), data, n, np.float64)
-
-
-def _gaussian(data: Data, parameters: GaussianParameters, bits: BitSource, n: int) -> Outcomes:
-    mechanism = _gaussian_mechanism(parameters.sigma)
-    return released(lambda number: mechanism.add_noise(float(number)), data, n, np.float64)
-
-
 @lru_cache(maxsize=64)
-def _laplace_mechanism(epsilon: float, sensitivity: float) -> Any:
+def _laplace(parameters: LaplaceParameters) -> Any:
     from pydp.algorithms.numerical_mechanisms import LaplaceMechanism
 
-    return LaplaceMechanism(epsilon, sensitivity)
+    return LaplaceMechanism(parameters.epsilon, parameters.sensitivity)
 
 
 @lru_cache(maxsize=64)
-def _gaussian_mechanism(sigma: float) -> Any:
+def _gaussian(parameters: GaussianParameters) -> Any:
     from pydp.algorithms.numerical_mechanisms import GaussianMechanism
 
-    return GaussianMechanism.create_from_standard_deviation(sigma)
+    return GaussianMechanism.create_from_standard_deviation(parameters.sigma)
 
 
-_member: partial[Mechanism[Any, Any, Any]] = partial(
-    Mechanism, seeded=False, package=PACKAGE, runs=up_to(80_000), takes=takes_numbers
-)
+def _member(family: str, mechanism_of: Callable[[Any], Any], claim: Callable[..., Claim]) -> Mechanism[Data, Any, Any]:
+    def sample(data: Data, parameters: Any, bits: BitSource, n: int) -> Outcomes:
+        mechanism = mechanism_of(parameters)
+        return released(lambda number: mechanism.add_noise(float(number)), data, n, np.float64)
 
-LAPLACE = _member("pydp-laplace", "laplace", _laplace, laplace_claim)
-GAUSSIAN = _member("pydp-gaussian", "gaussian", _gaussian, gaussian_claim)
+    options: Any = {"seeded": False, "package": PACKAGE, "runs": up_to(80_000), "takes": takes_numbers}
+    return Mechanism(f"pydp-{family}", family, sample, claim, **options)
+
+
+LAPLACE = _member("laplace", _laplace, laplace_claim)
+GAUSSIAN = _member("gaussian", _gaussian, gaussian_claim)

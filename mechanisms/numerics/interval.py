@@ -144,6 +144,14 @@ def mills_ratio(deviations: Number) -> Interval:
     return hull(least, least + 3 * inverse * square * square)
 
 
+def divergence(share: Fraction, chance: Number) -> Interval:
+    """Return KL(share, chance) in nats, of two coins by the probabilities of heads."""
+    heads, total = interval(chance), interval(0)
+    for one, other in ((share, heads), (1 - share, 1 - heads)):
+        total = total + one * (log(one) - log(other)) if one else total
+    return total
+
+
 def log_factorial(value: int) -> Interval:
     """Return ln value!."""
     that = gmpy2.mpz(value + 1)
