@@ -12,7 +12,6 @@ from numpy.typing import DTypeLike, NDArray
 from subnormal.mechanisms.exponential import naive as exponential_naive
 from subnormal.mechanisms.numerics import float_types
 from subnormal.mechanisms.privacy import require_positive
-from subnormal.mechanisms.samplers import float_uniforms
 
 REACHES = (64, 1 << 10, 1 << 14, 1 << 18)  # utilities tried on either side of the real-number answer
 
@@ -59,5 +58,5 @@ def last_added(epsilon: float, float_type: DTypeLike) -> int:
 
     From the next one on, the weight is at most half a unit in the last place of 1, 2^−p, and an addition absorbs it.
     """
-    half_unit = -float_uniforms.uniform_bits(float_type)
+    half_unit = -float_types.digits(float_type)
     return last_utility(epsilon, float_type, half_unit, lambda weights: weights + weights.dtype.type(1) > 1)
