@@ -67,6 +67,11 @@ class Count:
     of: int
     chance: float
 
+    @classmethod
+    def among(cls, what: str, happened: Seen, chance: float) -> Count:
+        """Return how many of these events happened, which are independent."""
+        return cls(what, int(happened.sum()), happened.size, float(chance))
+
     @property
     def p_value(self) -> float:
         """The exact two-sided p-value."""
@@ -139,28 +144,13 @@ def _of_poisson(seen: Seen, rate: float) -> list[Count]:
     first, second = seen[:, 0 : steps - steps % 2 : 2], seen[:, 1::2]
     halves = seen[: runs // 2, 0], seen[runs - runs // 2 :, 0]
     made = [
-        Count("records in a step", int(seen.sum()), seen.size, rate),
-        Count("steps with the first record", int(seen[:, :, 0].sum()), runs * steps, rate),
-        Count("steps with the last record", int(seen[:, :, -1].sum()), runs * steps, rate),
-        Count(
-            f"steps with {counted(usual, 'record')}",
-            int((sizes == usual).sum()),
-            sizes.size,
-            float(binom.pmf(usual, length, rate)),
-        ),
-        Count(
-            f"steps with more than {counted(large, 'record')}",
-            int((sizes > large).sum()),
-            sizes.size,
-            float(binom.sf(large, length, rate)),
-        ),
-        Count("records of a step in the next one too", int((first & second).sum()), first.size, rate**2),
-        Count(
-            "records of a run's first step in that of another run",
-            int((halves[0] & halves[1]).sum()),
-            halves[0].size,
-            rate**2,
-        ),
+        Count.among("records in a step", seen, rate),
+        Count.among("steps with the first record", seen[:, :, 0], rate),
+        Count.among("steps with the last record", seen[:, :, -1], rate),
+        Count.among(f"steps with {counted(usual, 'record')}", sizes == usual, binom.pmf(usual, length, rate)),
+        Count.among(f"steps with more than {counted(large, 'record')}", sizes > large, binom.sf(large, length, rate)),
+        Count.among("records of a step in the next one too", first & second, rate**2),
+        Count.among("records of a run's first step in that of another run", halves[0] & halves[1], rate**2),
     ]
     return [one for one in made if one.of]
 
@@ -187,9 +177,9 @@ def _of_places(seen: Seen, size: int, what: str) -> list[Count]:
     share = size / length
     first, last, both = seen[:, :, 0], seen[:, :, -1], seen[:, :, 0] & seen[:, :, 1]
     return [
-        Count(f"{what} with the first record", int(first.sum()), first.size, share),
-        Count(f"{what} with the last record", int(last.sum()), last.size, share),
-        Count(f"{what} with the first two records", int(both.sum()), both.size, share * (size - 1) / (length - 1)),
+        Count.among(f"{what} with the first record", first, share),
+        Count.among(f"{what} with the last record", last, share),
+        Count.among(f"{what} with the first two records", both, share * (size - 1) / (length - 1)),
     ]
 
 
@@ -198,13 +188,8 @@ def _apart(what: str, one: Seen, other: Seen, size: int) -> Count:
     from scipy.stats import hypergeom
 
     length, other = one.shape[-1], other[..., : one.shape[-2], :]
-    common = (one & other).any(axis=-1)
-    return Count(
-        f"{what} without a common record",
-        int((~common).sum()),
-        common.size,
-        float(hypergeom.pmf(0, length, size, size)),
-    )
+    apart = np.asarray(~(one & other).any(axis=-1))
+    return Count.among(f"{what} without a common record", apart, hypergeom.pmf(0, length, size, size))
 
 
 def _apart_in_runs(seen: Seen, size: int) -> Count:

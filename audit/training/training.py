@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from subnormal.audit.model import Verdict
@@ -243,9 +243,7 @@ def _judge_sampling(question: _Question, loop: Loop, steps: int) -> tuple[Stage,
         longer = data.take([*range(len(data)), *range(len(data))])
         twice, _ = _batches(question, loop, longer, max(2, question.runs // 3), steps, question.seed + question.runs)
         for count in sampling.counts(twice, len(longer), sampler)[:1] if twice else []:
-            judged.append(
-                sampling.Count(f"{count.what}, with twice as many records", count.seen, count.of, count.chance)
-            )
+            judged.append(replace(count, what=f"{count.what}, with twice as many records"))
         found += _empty_steps(question, loop)
     share = _share(question) / max(1, len(judged))
     wrong = [str(count) for count in judged if count.p_value <= share]
