@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.mechanisms.additive.family import GaussianParameters
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
@@ -78,7 +78,6 @@ def box_muller_inversion(name: str, sigma: float = 1.0) -> AnyAttack:
         worlds=lambda: worlds,
         parameters=parameters,
         event=UnreachableByBoxMuller((0.0, 0.0), sigma),
-        statistic=number_statistic,
         breaks=("gaussian-naive-float64",),
         source=SOURCE,
         description=(

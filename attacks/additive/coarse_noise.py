@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.unreachable import Unreachable
 from subnormal.mechanisms.additive.family import GaussianParameters
@@ -54,7 +54,6 @@ def coarse_noise(name: str, sigma: float = 1.0, mechanism: str = "gaussian-inver
         worlds=lambda: (1.0, 0.0),
         parameters=parameters,
         event=Unreachable(mechanism, 1.0, parameters),
-        statistic=number_statistic,
         breaks=(mechanism,),
         source=SOURCE,
         description="the sum is 1 with Alice, 0 without: noise of few random bits has few values, and 1 excludes most",

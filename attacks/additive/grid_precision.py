@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.additive.family import GaussianParameters
@@ -62,7 +62,6 @@ def _attack(name: str, epsilon: float, kind: str) -> AnyAttack:
         worlds=lambda: (1, 0),
         parameters=laplace_parameters(epsilon),
         event=OffGrid(-float_types.digits(kind)),
-        statistic=number_statistic,
         breaks=BREAKS[kind],
         source=SOURCE,
         description=(
@@ -100,7 +99,6 @@ def grid_precision_gaussian(name: str, sigma: float = 1.0) -> AnyAttack:
         worlds=lambda: worlds,
         parameters=GaussianParameters(sigma=sigma, delta=1e-6, sensitivity=1.0, grid=-4, lower=-bound, upper=bound),
         event=OffGrid(-float_types.digits(np.float32)),
-        statistic=number_statistic,
         breaks=("gaussian-ziggurat-float32", "gaussian-naive-float32"),
         source=SOURCE,
         description=(

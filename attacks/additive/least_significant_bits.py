@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from subnormal.attacks.additive.public_bounds import laplace_parameters
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import numbers
 from subnormal.mechanisms.core.mechanism import Outcomes
@@ -169,7 +169,6 @@ def _attack(name: str, epsilon: float, kind: str) -> AnyAttack:
         worlds=lambda: (1.0, 0.0),
         parameters=parameters,
         event=event,
-        statistic=number_statistic,
         breaks=(f"laplace-naive-{kind}",),
         source=SOURCE,
         description=(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.additive.family import LaplaceParameters, exact_values
@@ -133,7 +133,6 @@ def _attack(
         worlds=lambda: (worlds.data_in, worlds.data_out),
         parameters=parameters,
         event=event or Between(middle, np.inf),
-        statistic=number_statistic,
         breaks=breaks,
         source=SOURCE,
         description=description,

@@ -17,14 +17,20 @@ OUTCOMES_MAX = 1 << 24  # of a selection: the worlds, their weights and their la
 Channel = Literal["tries", "bits", "steps", "time"]  # a field of a Trace, or the clock
 
 
+def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
+    """Return outcomes that are numbers as floats, a tuple's first number, and −∞ for a refusal."""
+    values = numbers(outcomes)
+    return values if isinstance(outcomes, np.ndarray) else np.where(np.isnan(values), -np.inf, values)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Attack(Generic[D, P, O]):
     """A description of an attack. It runs no mechanism.
 
     name: unique. worlds: builds the adjacent data (in, out) at each call. breaks: names of the members that the attack
     must break. fixes: names of variants that are proposed as a fix and resist the attack. Exact members must resist it.
-    statistic: maps outcomes to floats, one each, for Kolmogorov-Smirnov distances and charts. axis: the label of the
-    statistic in charts; empty: outcomes, or the channel's counts.
+    statistic: maps outcomes to floats, one each, for Kolmogorov-Smirnov distances and charts; numbers are themselves.
+    axis: the label of the statistic in charts; empty: outcomes, or the channel's counts.
     channel: the side channel that the attacker sees together with the outcome; None: no channel. With a channel, event
     and statistic are functions of pairs (outcome, count), and exact members that `breaks` names need not resist.
     slow: a row takes seconds. With --quick, slow attacks run only if they are named.
@@ -35,10 +41,10 @@ class Attack(Generic[D, P, O]):
     worlds: Callable[[], tuple[D, D]]
     parameters: P
     event: Event | None  # None: an event is learned
-    statistic: Callable[[Outcomes], NDArray[np.float64]]
     breaks: tuple[str, ...]
     source: str
     description: str  # one line for a reader without context: the two worlds, and what distinguishes them
+    statistic: Callable[[Outcomes], NDArray[np.float64]] = number_statistic
     fixes: tuple[str, ...] = ()
     slow: bool = False
     channel: Channel | None = None
@@ -59,12 +65,6 @@ def require_outcomes(outcomes: int, least: int = 2) -> None:
         raise ValueError(f"outcomes must be at least {least}, got {outcomes}")
     if outcomes > OUTCOMES_MAX:
         raise ValueError(f"outcomes must be at most {OUTCOMES_MAX}, got {outcomes}")
-
-
-def number_statistic(outcomes: Outcomes) -> NDArray[np.float64]:
-    """Return outcomes that are numbers as floats, a tuple's first number, and −∞ for a refusal."""
-    values = numbers(outcomes)
-    return values if isinstance(outcomes, np.ndarray) else np.where(np.isnan(values), -np.inf, values)
 
 
 FIRST_POSITIVE = "answers ⊥ before the first ⊤"  # its axis

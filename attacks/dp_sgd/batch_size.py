@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, number_statistic
+from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import OffGrid
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients
@@ -28,7 +28,6 @@ def batch_size(name: str, multiplier: float = 1.0) -> Attack[Gradients, DpSgdPar
         worlds=lambda: (np.zeros((3, 1)), np.zeros((2, 1))),
         parameters=parameters,
         event=OffGrid(parameters.grid - 1),
-        statistic=number_statistic,
         breaks=("dp-sgd-actual-batch-size",),
         source=SOURCE,
         description="noise on a grid, divided by the size of the batch: only Alice's makes a third of it",

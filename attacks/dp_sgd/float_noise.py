@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, given, number_statistic
+from subnormal.attacks.core.attack import Attack, given
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.attacks.core.unreachable import Unreachable
@@ -44,7 +44,6 @@ def unreachable_sums(
         worlds=canary,
         parameters=parameters,
         event=Unreachable(mechanism, canary()[0], parameters),
-        statistic=number_statistic,
         breaks=(mechanism,),
         source=SOURCE,
         description="one gradient of norm C, or zeros: noise of few random bits has few values, and C excludes most",
@@ -67,7 +66,6 @@ def bounded_noise(name: str, multiplier: float = 1.0) -> Attack[Gradients, DpSgd
         worlds=canary,
         parameters=DpSgdParameters(multiplier=multiplier),
         event=Between(LARGEST * multiplier, inf),
-        statistic=number_statistic,
         breaks=(USUAL,),
         source="the tails of noise from 7 bits; pytorch issue 166853 reports those of bfloat16",
         description="one gradient of norm C, or zeros: noise in bfloat16 ends at 2.52·σ, and only Alice's sum goes on",
@@ -95,7 +93,6 @@ def accumulation(name: str, multiplier: float = 1.0) -> Attack[Gradients, DpSgdP
         worlds=partial(given, (worlds[0], worlds[1])),
         parameters=DpSgdParameters(multiplier=multiplier),
         event=Between(112.5, inf),
-        statistic=number_statistic,
         breaks=(USUAL,),
         source="after Casacuberta et al. 2022 (arXiv:2207.10635): repeated rounding, here of a sum in bfloat16",
         description="in bfloat16 129 − 0.26 is 129 and 128 − 0.26 is 127.5: Alice's 1 holds the sum up, 64 times",

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from subnormal.attacks.core.attack import Attack, given, number_statistic
+from subnormal.attacks.core.attack import Attack, given
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.dp_sgd.family import DpSgdParameters, Gradients
@@ -33,7 +33,6 @@ def batch_clipping(name: str, multiplier: float = 1.0, records: int = 4) -> Atta
         worlds=partial(given, worlds),
         parameters=parameters,
         event=Between(records / 2 + multiplier**2 * told.epsilon / records, inf),
-        statistic=number_statistic,
         breaks=("dp-sgd-batch-clipping",),
         source="Tramèr et al. 2022 (arXiv:2202.12219): a sensitivity wrong by the batch size, found by an audit",
         description="the mean of a batch of 4 is clipped and not each gradient: Alice's moves the sum by 4·C",
@@ -56,7 +55,6 @@ def microbatch_noise(name: str, multiplier: float = 4.0) -> Attack[Gradients, Dp
         worlds=lambda: (np.zeros((2, 1)), np.zeros((1, 1))),
         parameters=DpSgdParameters(multiplier=multiplier),
         event=Between(3 * multiplier, inf),
-        statistic=number_statistic,
         breaks=("dp-sgd-microbatch-noise",),
         source="a sum's variance: noise for each microbatch counts the microbatches",
         description="noise is added once for each microbatch, so its variance tells their number: Alice makes one more",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.partitions import naive as partitions_naive
@@ -50,7 +50,6 @@ def negligible_region(name: str, epsilon: float = 1.0) -> AnyAttack:
         worlds=lambda: (data_in, data_out),
         parameters=parameters,
         event=Between(first, first),
-        statistic=number_statistic,
         breaks=("partitions-naive-float16",),
         source=SOURCE,
         description=("40 records with Alice, 39 without: a count far from the data is possible in one world only"),

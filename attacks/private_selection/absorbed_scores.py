@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from subnormal.attacks.additive.absorption import COUNT
-from subnormal.attacks.core.attack import AnyAttack, Attack, number_statistic
+from subnormal.attacks.core.attack import AnyAttack, Attack
 from subnormal.attacks.core.constructor import constructor
 from subnormal.attacks.core.events import Between
 from subnormal.mechanisms.private_selection.family import PrivateSelectionParameters
@@ -35,7 +35,6 @@ def selection_absorption(name: str, epsilon: float = 1.0) -> AnyAttack:
         worlds=lambda: (np.array([COUNT + 1, COUNT]), np.array([COUNT, COUNT])),
         parameters=PrivateSelectionParameters(epsilon, **bounds, reserve=epsilon * RESERVE),
         event=Between(0, 0),
-        statistic=number_statistic,
         breaks=("private-selection-naive",),
         source=SOURCE,
         description="two scores of 2^60 + 128, the first 1 worse with Alice: as float64 256 apart or equal",
