@@ -18,6 +18,4 @@ from subnormal.mechanisms.dp_sgd.steps import Step
 STEP = Step()
 sample, law = STEP.sample, STEP.law
 
-_Member = Mechanism[Gradients, DpSgdParameters, Any]
-
-EXACT: _Member = Mechanism("dp-sgd-exact", "dp-sgd", sample, claim, law, exact=True)
+EXACT: Mechanism[Gradients, DpSgdParameters, Any] = Mechanism("dp-sgd-exact", "dp-sgd", sample, claim, law, exact=True)

@@ -211,15 +211,13 @@ def _ratio_powers(ratios: list[Fraction], exponent: int) -> _ScaledArrays:
     return low, high
 
 
-def _member(name: str, float_type: DTypeLike, has_law: bool) -> _Member:
+def _member(name: str, float_type: DTypeLike, has_law: bool) -> Mechanism[Utilities, ExponentialParameters, int]:
     def arguments(parameters: ExponentialParameters) -> tuple[float, dict[str, Any]]:
         return parameters.epsilon, {"sensitivity": parameters.sensitivity, "float_type": float_type}
 
     own_law = of_member(law, arguments) if has_law else None
     return Mechanism(name, "exponential", of_member(sample, arguments), epsilon_claim, own_law, runs=runs_of_words)
 
-
-_Member = Mechanism[Utilities, ExponentialParameters, int]
 
 FLOAT64 = _member("noisy-max-naive-float64", np.float64, has_law=False)
 FLOAT32 = _member("noisy-max-naive-float32", np.float32, has_law=True)

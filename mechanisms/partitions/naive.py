@@ -128,15 +128,13 @@ def law(
     return exact_law(named, ends, mass[ends - 1].tolist(), denominator)
 
 
-def _member(name: str, float_type: DTypeLike) -> _Member:
+def _member(name: str, float_type: DTypeLike) -> Mechanism[Frequencies, PartitionParameters, Any]:
     def arguments(parameters: PartitionParameters) -> tuple[float, dict[str, Any]]:
         given = {"lower": parameters.lower, "upper": parameters.upper, "sensitivity": parameters.sensitivity}
         return parameters.epsilon, given | {"float_type": float_type}
 
     return Mechanism(name, "partitions", of_member(sample, arguments), epsilon_claim, of_member(law, arguments))
 
-
-_Member = Mechanism[Frequencies, PartitionParameters, Any]
 
 FLOAT64 = _member("partitions-naive-float64", np.float64)
 FLOAT32 = _member("partitions-naive-float32", np.float32)
