@@ -13,7 +13,7 @@ from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 
 
-class Own(stats.rv_continuous):
+class Own(stats.rv_continuous):  # type: ignore[misc]
     """A distribution with the name of another one."""
 
     def _rvs(self, *args: Any, size: Any = None, random_state: Any = None) -> Any:
@@ -62,7 +62,7 @@ def test_numbers_have_the_probabilities_of_the_distribution(name: str) -> None:
         (lambda: stats.cauchy.rvs(), "cauchy.rvs is not known"),
         (lambda: stats.norm.rvs(), "norm.rvs is not known"),
         (
-            lambda: stats.laplace.rvs(scale=[1.0, 2.0]),  # type: ignore[arg-type]
+            lambda: stats.laplace.rvs(scale=[1.0, 2.0]),
             "laplace.rvs with these arguments",
         ),
         (lambda: stats.laplace.rvs(0, 1, 2, 3), "laplace.rvs with these arguments"),
