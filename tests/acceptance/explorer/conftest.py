@@ -1,12 +1,19 @@
-"""The explorer in a browser, for the tests of a file that call its functions."""
+"""A browser for the tests of the explorer, and its page for the tests of a file that call its functions."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.browser import Opened
+from tests.support.browser import Opened, launched
 from tests.support.paths import ROOT
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Any]:
+    """One for all files: a browser takes a second of a processor to start."""
+    with launched() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
