@@ -25,14 +25,16 @@ def alive(kinds: Any = KINDS) -> list[Any]:
     among them are kept.
     """
     global _passed_over, _mark
-    if id(_mark) not in map(id, gc.get_objects()):  # the mark is passed over itself: so may others that were made since
+    objects = gc.get_objects()
+    if id(_mark) not in map(id, objects):  # the mark is passed over itself: so may others that were made since
         if gc.get_freeze_count():
+            objects = []  # all of them will be passed over
             gc.unfreeze()
             gc.collect()  # what is passed over is kept for ever: not the garbage of this moment
             _passed_over = _of(GENERATORS, gc.get_objects())
             gc.freeze()
         _mark = []
-    found = [*_of(kinds, gc.get_objects()), *(one for one in _passed_over if isinstance(one, kinds))]
+    found = [*_of(kinds, objects), *(one for one in _passed_over if isinstance(one, kinds))]
     return list({id(one): one for one in found}.values())
 
 

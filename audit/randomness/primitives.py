@@ -7,6 +7,7 @@ function under audit refers to them, and puts everything back. Libraries that ar
 from __future__ import annotations
 
 import functools
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -142,17 +143,17 @@ def intercepted(function: Any, intercept: Intercept) -> Iterator[None]:
     Afterwards the originals are back wherever their replacements have got to, as into a module that the function
     imports, or into a global variable that it sets. Other changes that the function makes to its variables stay.
     """
-    stands = StandIns(intercept, FUNCTIONS)
+    stands, untouched = StandIns(intercept, FUNCTIONS), dict[int, tuple[dict[str, Any], list[Any]]]()
     with ExitStack() as changes:
         with interrupts.defer():
-            changes.callback(_exchange, function, stands.original, stands.has_stand_in)
+            changes.callback(_exchange, function, stands.original, stands.has_stand_in, untouched)
             for primitive in METHODS:
                 module, _, name = primitive.holder.partition(":")
                 kind = getattr(sys.modules.get(module), name, None)
                 original = getattr(kind, primitive.name, None)
                 if kind is not None and original is not None:
                     changes.enter_context(patch.object(kind, primitive.name, _wrapped(primitive, original, intercept)))
-            _exchange(function, stands.replacement, stands.has_original)
+            _exchange(function, stands.replacement, stands.has_original, untouched)
         yield
 
 
@@ -233,18 +234,30 @@ def _has(values: list[Any], ids: Set[int], kinds: Set[type]) -> bool:
     return not (ids.isdisjoint(map(id, values)) and kinds.isdisjoint(map(type, values)))
 
 
-def _exchange(function: Any, other: Callable[[Any], Any], is_among: Callable[[list[Any]], bool]) -> None:
+def _exchange(
+    function: Any,
+    other: Callable[[Any], Any],
+    is_among: Callable[[list[Any]], bool],
+    untouched: dict[int, tuple[dict[str, Any], list[Any]]],
+) -> None:
     """Put another value in the place of each that a module, the function or its closure refers to. Not interrupted.
 
-    is_among: whether one of some values has another one.
+    is_among: whether one of some values has another one. untouched: the dictionaries in which none had one before, with
+    their values, by identity; one that still has these values is not looked at again.
     """
     with interrupts.defer():
         for names in _namespaces(function):
-            if is_among(list(names.values())):
-                for name, value in list(names.items()):
-                    new = other(value)
-                    if new is not value and not (_is_own(names) and isinstance(new, GENERATORS)):
-                        names[name] = new
+            values = list(names.values())
+            _, known = untouched.get(id(names), (names, []))
+            if len(known) == len(values) and all(map(operator.is_, known, values)):
+                continue
+            if not is_among(values):
+                untouched[id(names)] = names, values
+                continue
+            for name, value in list(names.items()):
+                new = other(value)
+                if new is not value and not (_is_own(names) and isinstance(new, GENERATORS)):
+                    names[name] = new
         for cell in _cells(function):
             if (new := other(cell.cell_contents)) is not cell.cell_contents:
                 cell.cell_contents = new
