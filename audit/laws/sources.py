@@ -137,10 +137,12 @@ def _only_calls_int(function: FunctionType) -> bool:
     """Return whether all functions of a module, wherever they are kept, use the type int in calls such as int(x) alone.
 
     Where they do, another function may take its place: int(x) of a random number must be an integer that is known.
-    Functions are looked for in all that the function and its module hold: classes, decorators, dictionaries.
+    Functions are looked for in all that the function and its module hold: classes, decorators, dictionaries. What has
+    loaded a module is not its own: in a test, the loader leads to all of pytest.
     """
     names: Mapping[str, Any] = function.__globals__
-    codes, seen, ahead = list[CodeType](), set[int](), [function, *names.values()]
+    own = [value for name, value in names.items() if name not in {"__loader__", "__spec__"}]
+    codes, seen, ahead = list[CodeType](), set[int](), [function, *own]
     while ahead:
         one = ahead.pop()
         kind = type(one)
