@@ -42,9 +42,13 @@ def test_no_imports_form_a_cycle() -> None:
 
 
 @cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path) -> list[ast.Import | ast.ImportFrom]:
-    tree = ast.parse(path.read_text())
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported(path: Path) -> set[str]:
@@ -105,7 +109,7 @@ def test_audit_names_no_family() -> None:
     names = {family.name for family in FAMILIES}
     others = {path for folder in ("claims", "vectors") for path in (ROOT / "audit" / folder).rglob("*.py")}
     for path in set((ROOT / "audit").rglob("*.py")) - others:
-        texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        texts = {node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)}
         assert (names - LIBRARY_NAMES.get(path.name, set())).isdisjoint(texts), path
         assert "randomized-response" not in path.read_text(), path
 
