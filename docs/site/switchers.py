@@ -94,7 +94,7 @@ def _pictures(
     explore: Any = import_module("explore")
     for positions in product(*(enumerate(values) for _, values in sliders)):
         chosen = {name: value for (name, _), (_, value) in zip(sliders, positions, strict=True)}
-        canvas = FigureCanvasAgg(explore.titled(draw(**chosen), **chosen))
+        canvas: Any = FigureCanvasAgg(explore.titled(draw(**chosen), **chosen))
         canvas.draw()
         yield [place for place, _ in positions], Image.fromarray(np.asarray(canvas.buffer_rgba()))
 
