@@ -15,7 +15,7 @@ import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
 from subnormal.audit.laws.extremes import extreme
-from subnormal.audit.laws.lazy import Lazy, is_lazy
+from subnormal.audit.laws.lazy import Lazy, is_lazy, wave
 from subnormal.audit.laws.path import Path
 
 IN_ORDER = 8  # numbers, of which numpy adds fewer one after the other
@@ -62,7 +62,7 @@ REDUCTIONS = ("add", "maximum", "minimum")
 def _stepped(name: str) -> Callable[[Any], Any]:
     rounded = getattr(np, name)
 
-    return lambda x: x.split(rounded)
+    return lambda x: x.stepped(rounded, rounded)
 
 
 def _risen(name: str) -> Callable[[Any], Any]:
@@ -84,6 +84,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     **ARITHMETIC,
     **{name: _stepped(name) for name in STEPS},
     **{name: _risen(name) for name in RISING},
+    "sin": lambda x: wave(x, lambda value: np.sin(np.float64(value)), 0.5, 1),
+    "cos": lambda x: wave(x, lambda value: np.cos(np.float64(value)), 0.0, -1),
 }
 
 
@@ -117,7 +119,12 @@ def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: An
     return operate(self.path, ufunc, method, inputs, options)
 
 
+def _round_of(self: Lazy, decimals: int = 0, out: Any = None) -> Any:
+    return np.rint(self) if decimals == 0 and out is None else self.path.refuse("numpy.round with such arguments")
+
+
 Lazy.__array_ufunc__ = _of_numbers  # type: ignore[attr-defined]  # what numpy does with numbers beside its own
+Lazy.round = _round_of  # type: ignore[attr-defined]  # which numpy.round calls
 
 
 def _reduced(path: Path, operation: Callable[..., Any], values: Any, options: dict[str, Any]) -> Any:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact
+from subnormal.audit.laws.cells import Cells, cells_of
 from subnormal.audit.laws.followed import FINER, FINEST, STRIPS, FollowedLaw, begin
+from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.law import Law
@@ -19,6 +22,7 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
+LOOKED, WHOLE = 1 / 8, 1 / 2  # of the time: to find cells of outcomes, and for the outcomes as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Comparison:
     evidence: VIOLATED, HOLDS or UNRESOLVED, with the loss and δ. event: where the claim is violated, the outcomes that
     are likelier in one world than it allows. keeps: (ε, δ) that the function is proved to keep on this pair, with all
     that was not followed counted against it; None where it is violated. rest: of both laws, the larger one. paths:
-    of both.
+    of both. cells: where it is violated by the cells of outcomes, of which the event and the evidence are then.
     """
 
     claim: Claim
@@ -37,6 +41,7 @@ class Comparison:
     keeps: Claim | None
     rest: float
     paths: int
+    cells: Cells | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -62,10 +67,36 @@ def decide(
 ) -> Comparison:
     """Return what the laws of a function on two inputs prove of a claim, as soon as they decide it.
 
+    Where the outcomes as they are do not decide it, because they are floats or too many, cells of outcomes may still
+    show a violation.
+
     seconds, rest: as for `law`, for both inputs together. Raises NotFollowedError as `law` does, and ValueError where
     the seconds are not positive.
     """
     require_positive("seconds", seconds)
+    deadline = time.monotonic() + seconds
+    cells = cells_of(function, (data_in, data_out), LOOKED * seconds)
+    if cells is None:
+        return _decided(function, data_in, data_out, claim, max(WHOLE * seconds, deadline - time.monotonic()), rest)
+    found, refused = None, None
+    try:
+        found = _decided(function, data_in, data_out, claim, WHOLE * seconds, rest)
+    except NotFollowedError as error:
+        refused = error
+    if found is None or found.verdict is Verdict.UNRESOLVED:
+        left = max(LOOKED * seconds, deadline - time.monotonic())
+        with suppress(NotFollowedError):
+            coarse = _decided(cells.of(function), data_in, data_out, claim, left, rest)
+            found = replace(coarse, cells=cells) if coarse.verdict is Verdict.VIOLATED else found
+    if found is None:
+        assert refused is not None
+        raise refused
+    return found
+
+
+def _decided(
+    function: Callable[[Any], Any], data_in: Any, data_out: Any, claim: Claim, seconds: float, rest: float
+) -> Comparison:
     deadline, strips = time.monotonic() + seconds, STRIPS
     walks = [begin(function, data, seconds / 2, rest) for data in (data_in, data_out)]
     while True:

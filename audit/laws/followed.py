@@ -268,7 +268,7 @@ def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any)
         raise NotFollowedError(source.path.failed or "not followed: plain numbers lead elsewhere") from None
     except Exception as error:  # of what the outcome is
         raise NotFollowedError(f"not followed: {error}") from error
-    expected = as_outcome(_at(end.outcome, dict(enumerate(numbers))))
+    expected = as_outcome(with_numbers(end.outcome, dict(enumerate(numbers))))
     if identity(outcome) != identity(expected) or next(source.numbers, None) is not None:
         raise NotFollowedError(
             f"not followed: the same random numbers led to {outcome!r} and to {expected!r}: the function draws from a "
@@ -291,14 +291,14 @@ def _digest(*values: int) -> int:
     return int.from_bytes(hashlib.sha256(repr(values).encode()).digest(), "big")
 
 
-def _at(value: Any, numbers: Mapping[int, int]) -> Any:
+def with_numbers(value: Any, numbers: Mapping[int, int]) -> Any:
     """Return a returned value with plain numbers in place of lazy ones."""
     if is_lazy(value):
         return value.f(numbers)
     if type(value) in (list, tuple):
-        return type(value)(_at(one, numbers) for one in value)
+        return type(value)(with_numbers(one, numbers) for one in value)
     if isinstance(value, LazyArray):
-        return np.array([_at(one, numbers) for one in np.asarray(value).ravel()]).reshape(value.shape)
+        return np.array([with_numbers(one, numbers) for one in np.asarray(value).ravel()]).reshape(value.shape)
     return value
 
 

@@ -31,10 +31,11 @@ class Lazy:
 
     key: equal for equal functions, and does not tell of which uniforms. inner: (g, x) where this is g(x) for another
     lazy number x alone. parts: (operation, x, sign, y, sign) where this is an operation on two numbers of different
-    uniforms, which rises with each for the sign 1, and falls for −1.
+    uniforms, which rises with each for the sign 1, and falls for −1. rounded: whether its values are few, so that a
+    float is split into them where the code needs it.
     """
 
-    __slots__ = ("f", "inner", "key", "parts", "path", "signs")
+    __slots__ = ("f", "inner", "key", "parts", "path", "rounded", "signs")
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Lazy:
         parts: tuple[Callable[[Any, Any], Any], Lazy, int, Lazy, int] | None = None,
     ) -> None:
         self.path, self.signs, self.f, self.key, self.inner, self.parts = path, signs, f, key, inner, parts
+        self.rounded = bool(inner and inner[1].rounded or parts and parts[1].rounded and parts[3].rounded)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -242,10 +244,10 @@ class Lazy:
         return self._is_less(other, operator.le, strict=False)
 
     def __gt__(self, other: Any) -> bool:
-        return not self <= other
+        return bool(other == other) and not self <= other  # nothing is above what is not a number
 
     def __ge__(self, other: Any) -> bool:
-        return not self < other
+        return bool(other == other) and not self < other
 
     def __eq__(self, other: object) -> bool:
         if not is_lazy(other) and not isinstance(other, int | float):
@@ -260,6 +262,8 @@ class Lazy:
 
     def _is_less(self, other: Any, compare: Callable[[Any, Any], Any], *, strict: bool) -> bool:
         if not is_lazy(other):
+            if isinstance(other, float) and other != other:
+                return False
             constant = self._constant(other)
             return self.decide(lambda value: compare(value, constant), (compare, constant))
         f, g, names = self.at, other.at, (self.name, other.name)
@@ -349,8 +353,18 @@ class Lazy:
         middle = (least + most) / 2 if known is None else known.middle(least, most)
         return step(g(min(max(type(least)(middle), least), most)))
 
+    def stepped(self, rounding: Callable[[Any], Any], key: Hashable) -> Lazy:
+        """Return rounding(self), which rises in steps, as a number that is not split before the code needs it."""
+        made = _applied(self, elementwise(rounding), 1, key)
+        made.rounded = True
+        return made
+
     def __round__(self, digits: int | None = None) -> Any:
-        return self.whole(round) if digits is None else self.split(lambda value: round(value, digits))
+        return (
+            self.whole(round)
+            if digits is None
+            else self.stepped(lambda value: round(value, digits), (round, digits))
+        )
 
     def __floor__(self) -> Any:
         return self.whole(math.floor)
@@ -385,12 +399,15 @@ class Lazy:
     # What needs the number itself
 
     def point(self) -> Any:
-        """Return the value where only one is left; an integer is split into its values. Else the path is refused."""
+        """Return the value where only one is left; an integer, or a rounded number, is split into its values. Else the
+        path is refused."""
         low, high = self.ends()
         if low == high and type(low) is type(high):
             return low
         if isinstance(low, int) and high - low < VALUES:
             return self.split(int)
+        if self.rounded:
+            return self.split(lambda value: value)
         return self.path.refuse("the code needs all digits of a random number here")
 
     def __float__(self) -> float:
@@ -418,6 +435,19 @@ class Lazy:
         return self.path.refuse(f"the attribute {name} of a random number")
 
 
+def _beside_arrays(name: str) -> None:
+    operation = getattr(Lazy, name)
+
+    def applied(self: Lazy, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else operation(self, other)
+
+    setattr(Lazy, name, applied)
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge"):
+    _beside_arrays(f"__{_name}__")
+
+
 def is_lazy(value: object) -> bool:
     """Return whether a value is a lazy number, whatever its class seems to be."""
     return type(value) is Lazy
@@ -433,6 +463,21 @@ def of_lazy(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
         return x.unary(lambda value: original(value, *more), direction, (original, *more))
 
     return functools.wraps(original)(followed)
+
+
+def wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) -> Any:
+    """Return a sine or cosine: on each of its half waves it is monotone, in turn rising and falling.
+
+    sign: of the half wave with number 0, from −shift·π on. It is flat where half waves meet, so that the rounding of π
+    does not matter there.
+    """
+
+    def half_wave(value: float) -> int:
+        return math.floor(value / math.pi + shift)
+
+    number = x.split(half_wave)
+    x.stays_in(half_wave)
+    return x.unary(function, sign if number % 2 == 0 else -sign)
 
 
 def uniform(path: Path) -> Lazy:

@@ -1,9 +1,10 @@
 """What numpy's generators make of their words, as Python code that lazy numbers follow.
 
 A model is that of numpy's C code. It is compared with numpy on its first use in a process: equal uniforms must lead to
-equal numbers, bit for bit. Normals and exponentials of `numpy.random.Generator` come from ziggurats. They have words of
-52 bits and tables in float64, so that the share of any interval should be that of the real distribution up to some
-2^−50. This is an estimate, tried by draws and not proved. They are quantiles of uniforms here, with `path.NEAR`, 2^−40,
+equal numbers, bit for bit. Normals and exponentials of `numpy.random.Generator` come from ziggurats, and the older
+normals from points of a disc. They have words of 52 bits and more, and tables in float64, so that the share of any
+interval should be that of the real distribution up to some 2^−50. This is an estimate, tried by draws and not proved.
+They are quantiles of uniforms here, with `path.NEAR`, 2^−40,
 counted for each of them against all that is said.
 """
 
@@ -93,14 +94,26 @@ class EndlessError(Exception):
 
 
 def _searched(uniform: Uniform, p: float) -> Any:
-    u, count, total, probability = uniform(), 1, p, p
-    while u > total:
+    totals, u = _totals(p), uniform()
+    if u > totals[-1]:
+        raise EndlessError
+
+    def rising(u: float) -> int:
+        return bisect.bisect_left(totals, u) + 1
+
+    return u.unary(rising, 1, ("searched", p)) if is_lazy(u) else rising(u)
+
+
+@functools.lru_cache(maxsize=64)
+def _totals(p: float) -> list[float]:
+    """Return the probabilities of at most 1, 2, … of a geometric number, as numpy adds them up."""
+    total, probability, totals = p, p, [p]
+    while True:
         probability *= 1.0 - p
         if total + probability == total:
-            raise EndlessError
+            return totals
         total += probability
-        count += 1
-    return count
+        totals.append(total)
 
 
 def _geometric(uniform: Uniform, p: float) -> Any:
@@ -136,6 +149,8 @@ def normal_quantile(number: Any) -> Any:
 
 def exponential_quantile(number: Any) -> Any:
     """Return the quantile of the standard exponential at (k + 1/2) / 2^62, also for each of an array."""
+    if isinstance(number, int):  # in a twentieth of the time
+        return -math.log1p(-(number + 0.5) / SIZE) if number < SIZE // 2 else -math.log((SIZE - number - 0.5) / SIZE)
     k = np.asarray(number, dtype=np.int64)
     lower, upper = np.minimum(k, SIZE // 2), SIZE - 1 - k
     found = np.where(k < SIZE // 2, -np.log1p(-(lower + 0.5) / SIZE), -np.log((upper + 0.5) / SIZE))
@@ -166,7 +181,7 @@ MODELS = {
     "geometric": Model(_geometric, lambda p, size=None: (p,), (0.2,), OLD),
     "binomial": Model(_binomial, lambda n, p, size=None: (n, p), (7, 0.7)),
 }
-ZIGGURATS = {  # of Generator
+QUANTILES = {  # of Generator, from ziggurats
     "normal": Model(lambda quantile, mean, scale: mean + scale * quantile(normal_quantile), _loc_scale),
     "standard_normal": Model(lambda quantile: quantile(normal_quantile), _none),
     "exponential": Model(lambda quantile, scale: scale * quantile(exponential_quantile), _scaled),
@@ -175,6 +190,7 @@ ZIGGURATS = {  # of Generator
         lambda quantile, p: math.ceil(quantile(exponential_quantile) / -math.log1p(-p)), MODELS["geometric"].parameters
     ),
 }
+OLD_NORMALS = {name: QUANTILES[name] for name in ("normal", "standard_normal")} | {"randn": QUANTILES["standard_normal"]}
 SEARCH = Model(_searched, MODELS["geometric"].parameters, (0.4,))  # of a geometric number with a large p
 
 
@@ -210,7 +226,7 @@ class Draws:
             self.refuse(f"{what} with random arguments")
         if name == "shuffle":
             return self._shuffle(*arguments, **options)
-        if name not in own and name not in MODELS and name not in ZIGGURATS:
+        if name not in own | MODELS | QUANTILES | OLD_NORMALS:
             self.refuse(f"{what} is not known")
         # Another generator refuses bad arguments as this one would, and says which type and shape the result has.
         like = getattr(self.others[kind], name)(*arguments, **options)
@@ -223,7 +239,7 @@ class Draws:
             return self.refuse(f"{what} with these arguments")
         if model is None:
             return self.refuse(f"{what} is not known")
-        source = self.quantile if model is ZIGGURATS.get(name) else self.uniform
+        source = self.quantile if model in QUANTILES.values() else self.uniform
         try:
             return self._of_shape(like, parameters, functools.partial(model.one, source))
         except EndlessError:
@@ -251,7 +267,7 @@ class Draws:
         return self._of_shape(like, (first, end), lambda least, most: least + self.below(most - least + bool(endpoint)))
 
     def _choice(self, like: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-        if size is not None and not replace:
+        if np.size(like) > 1 and not replace:
             self.refuse("a choice without replacement")
         values = np.arange(a) if isinstance(a, int | np.integer) else asarray(a)
         ends = None if p is None else np.cumsum(asarray(p, dtype=np.float64))
@@ -296,7 +312,7 @@ def _model(kind: type, name: str, arguments: tuple[Any, ...], options: dict[str,
         return None
     if found is not None and kind in found.kinds and _agrees(kind, name, found):
         return found
-    return ZIGGURATS.get(name) if kind is np.random.Generator else None
+    return (QUANTILES if kind is np.random.Generator else OLD_NORMALS).get(name)
 
 
 @functools.cache

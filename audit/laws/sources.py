@@ -28,7 +28,7 @@ import numpy as np
 from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.extremes import of_extreme
-from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, near, of_lazy, uniform
+from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, near, of_lazy, uniform, wave
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
@@ -205,8 +205,8 @@ def _stand_ins(source: Source, draws: Draws) -> StandIns:
         (math.trunc, _unless_lazy(math.trunc, lambda x: x.__trunc__())),
         (math.fabs, _unless_lazy(math.fabs, abs)),
         (math.pow, _unless_lazy(math.pow, lambda x, y: x ** float(y))),
-        (math.sin, _unless_lazy(math.sin, lambda x: _wave(x, math.sin, 0.5, 1))),
-        (math.cos, _unless_lazy(math.cos, lambda x: _wave(x, math.cos, 0.0, -1))),
+        (math.sin, _unless_lazy(math.sin, lambda x: wave(x, math.sin, 0.5, 1))),
+        (math.cos, _unless_lazy(math.cos, lambda x: wave(x, math.cos, 0.0, -1))),
         (math.copysign, _copysign),
         (math.isfinite, _unless_lazy(math.isfinite, lambda x: all(map(math.isfinite, x.ends())) or x.point())),
         (math.isnan, _unless_lazy(math.isnan, lambda x: any(map(math.isnan, x.ends())) and x.point())),
@@ -229,21 +229,6 @@ def _unless_lazy(original: Callable[..., Any], lazily: Callable[..., Any]) -> Ca
         return lazily(x, *more) if is_lazy(x) else original(x, *more)
 
     return functools.wraps(original)(followed)
-
-
-def _wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) -> Any:
-    """Return a sine or cosine: on each of its half waves it is monotone, in turn rising and falling.
-
-    sign: of the half wave with number 0, from −shift·π on. It is flat where half waves meet, so that the rounding of π
-    does not matter there.
-    """
-
-    def half_wave(value: float) -> int:
-        return math.floor(value / math.pi + shift)
-
-    number = x.split(half_wave)
-    x.stays_in(half_wave)
-    return x.unary(function, sign if number % 2 == 0 else -sign)
 
 
 def _copysign(x: Any, sign: Any) -> Any:
@@ -293,6 +278,7 @@ def _namespaces(function: Any) -> Iterator[dict[str, Any]]:
         vars(secrets),
         vars(np),
         vars(np.random),
+        vars(np.random.mtrand),
         *_objects(function),
         *(one.__globals__ for one in _functions(function)),
         *(vars(sys.modules[m]) for m in _user_modules(function)),

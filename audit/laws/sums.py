@@ -24,7 +24,7 @@ from subnormal.audit.laws.points import Points, Strips
 if TYPE_CHECKING:
     from subnormal.audit.laws.lazy import Lazy
 
-SLACK = 2.0**-33  # more than the roundings of a sum of n floats whose sizes add up to s, where n·s is below 2^19
+ROUNDED = 2.0**-50  # n·s times this is more than the roundings of a sum of n floats whose sizes add up to s
 FIRST, SECOND = 8, 64  # times as many strips of the two numbers as of the result
 SUMS, FINEST = 1 << 10, 1 << 17  # strips of a result and of a uniform, at most
 SAMPLED = 128  # numbers of each kind, whose results tell where the strips of a result are
@@ -74,7 +74,8 @@ class Table:
         inside, last = end > first, np.maximum(end, 1) - 1
         begin = np.minimum(first, len(weights) - 1)
         found = weights[last] * below[end] - weights[begin] * above[begin] + sums[last] - sums[np.minimum(begin, last)]
-        return np.where(inside, np.clip(found + (-SLACK if least else SLACK), 0.0, 1.0), 0.0)
+        slack = ROUNDED * (len(weights) + 4) * (float(np.abs(parts).sum()) + 2.0)
+        return np.where(inside, np.clip(found + (-slack if least else slack), 0.0, 1.0), 0.0)
 
 
 def _place(values: Array, value: Any) -> int:
@@ -152,6 +153,8 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
     whole = isinstance(lazy.ends()[0], int)
     if whole and operation not in (operator.add, operator.sub):
         return None
+    if whole and (known := _convolved(operation, table(left, own, 1), sign, table(right, others, 1), other_sign)):
+        return known
     coarse, fine = (
         [_rising(table(left, own, first), sign), _rising(table(right, others, second), other_sign)]
         for first, second in (
@@ -178,6 +181,27 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
 
 
 _edges_known: dict[Hashable, Bounds] = {}
+
+
+def _convolved(
+    operation: Callable[[Any, Any], Any], first: Table | None, sign: int, second: Table | None, other_sign: int
+) -> Table | None:
+    """Return the table of the sum or the difference of two integers, with each value as a strip; None where they have
+    too many values."""
+    left, right = _rising(first, sign), _rising(second, other_sign)
+    if left is None or right is None:
+        return None
+    for one in (left, right):
+        if len(one.near) > INTEGERS or (one.near != one.far).any() or (np.abs(np.diff(one.near)) != 1.0).any():
+            return None
+    shares = [np.diff((one.low + one.high) / 2) for one in (left, right)]
+    before = np.concatenate([[0.0], np.cumsum(np.convolve(*shares))])
+    apart = sum(float((one.high - one.low).max()) for one in (left, right)) + ROUNDED * len(before)
+    low, high = np.clip(before - apart, 0.0, 1.0), np.clip(before + apart, 0.0, 1.0)
+    low[-1], high[0] = 1.0, 0.0
+    least = int(operation(left.near[0], right.near[0]))
+    values = np.array(range(least, least + len(before) - 1), dtype=object)
+    return Table(values, values, low, high)
 
 
 def _rising(known: Table | None, sign: int) -> Table | None:

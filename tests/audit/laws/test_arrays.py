@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.laws.arrays import LazyArray, filled
-from subnormal.audit.laws.followed import _at, numbers_along
+from subnormal.audit.laws.followed import with_numbers, numbers_along
 from subnormal.audit.laws.lazy import uniform
 from subnormal.audit.laws.path import Path, StoppedError
 from subnormal.audit.laws.points import as_float
@@ -63,7 +63,7 @@ ENDS: dict[str, Any] = {
 
 
 def _evaluated(value: Any, numbers: dict[int, int]) -> Any:
-    return value if isinstance(value, np.ndarray) and not isinstance(value, LazyArray) else _at(value, numbers)
+    return value if isinstance(value, np.ndarray) and not isinstance(value, LazyArray) else with_numbers(value, numbers)
 
 
 @settings(max_examples=400)

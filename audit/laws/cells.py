@@ -1,0 +1,97 @@
+"""Outcomes in few cells: each number of an outcome is replaced by the number of the cell that it lies in.
+
+A cell is found from the outcome alone, so that a claim that is broken by the cells is broken by the outcomes; a claim
+that the cells keep says nothing. Unrounded floats, and numbers with many values, are told apart by a few comparisons.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
+from subnormal.audit.laws.lazy import is_lazy
+
+CELLS = 64  # of all numbers of an outcome together, about
+PATHS, TRIED = 64, 16  # paths, and outcomes of each, that tell where the numbers lie
+REST = 2.0**-20  # of the paths, that need not be tried
+
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """cuts: where cells meet, rising, by how many numbers an outcome has and by the place of a number in it."""
+
+    cuts: Mapping[tuple[int, Place], Sequence[float]]
+
+    def __call__(self, outcome: Any) -> Any:
+        """Return the outcome with its numbers in cells."""
+        return self._in_cells(outcome, sum(1 for _ in numbers_of(outcome)), ())
+
+    def _in_cells(self, value: Any, count: int, place: Place) -> Any:
+        if _is_number(value):
+            return bisect.bisect_right(self.cuts.get((count, place), ()), value)
+        if _is_row(value):
+            return tuple(self._in_cells(one, count, (*place, at)) for at, one in enumerate(value))
+        return value
+
+    def of(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a function whose outcomes are in cells."""
+        return lambda data: self(function(data))
+
+
+def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: float) -> Cells | None:
+    """Return cells for the outcomes of a function; None where they hold no random numbers.
+
+    Raises NotFollowedError as `law` does.
+    """
+    seen: dict[tuple[int, Place], set[float]] = {}
+    is_random, deadline = False, time.monotonic() + seconds
+    for data in inputs:
+        ends, _, _ = follow(function, data, seconds / len(inputs) / 2, REST, floats=True)
+        for end in sorted(ends, key=lambda end: -end.path.weight())[:PATHS]:
+            is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))
+            for attempt in range(TRIED):
+                drawn = numbers_along(end.path, attempt)
+                if drawn is None or time.monotonic() > deadline:
+                    break
+                found = list(numbers_of(with_numbers(end.outcome, dict(enumerate(drawn)))))
+                for place, number in found:
+                    if math.isfinite(number):
+                        seen.setdefault((len(found), place), set()).add(float(number))
+    return Cells({key: _cuts(sorted(numbers), key[0]) for key, numbers in seen.items()}) if is_random else None
+
+
+def _cuts(numbers: list[float], count: int) -> list[float]:
+    """Return where cells meet: half of these places are equally likely, and half lie at equal distances, beyond the
+    numbers too."""
+    most = int(CELLS ** (1 / count)) - 1
+    if len(numbers) <= most:
+        return numbers
+    likely = [numbers[(2 * at + 1) * len(numbers) // (2 * (most - most // 2))] for at in range(most - most // 2)]
+    beyond = (numbers[-1] - numbers[0]) / 2
+    return sorted({*likely, *np.linspace(numbers[0] - beyond, numbers[-1] + beyond, most // 2).tolist()})
+
+
+def numbers_of(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Yield the numbers of an outcome, with their places."""
+    if _is_number(value):
+        yield place, value
+    elif _is_row(value):
+        for at, one in enumerate(value):
+            yield from numbers_of(one, (*place, at))
+
+
+def _is_number(value: Any) -> bool:
+    return is_lazy(value) or (isinstance(value, int | float | np.number) and not isinstance(value, bool))
+
+
+def _is_row(value: Any) -> bool:
+    return type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
