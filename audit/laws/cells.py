@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from subnormal.attacks.core.events import Between
 from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 
@@ -38,9 +39,17 @@ class Cells:
     def _in_cells(self, value: Any, count: int, place: Place) -> Any:
         if _is_number(value):
             return bisect.bisect_right(self.cuts.get((count, place), ()), value)
-        if _is_row(value):
+        if is_row(value):
             return tuple(self._in_cells(one, count, (*place, at)) for at, one in enumerate(value))
         return value
+
+    def between(self, outcomes: Sequence[Any]) -> Between | None:
+        """Return the event that the outcome, a number, is in one of these cells, where they are neighbours."""
+        cells, cuts = sorted(one for one in outcomes if type(one) is int), self.cuts.get((1, ()))
+        if cuts is None or not cells or len(cells) < len(outcomes) or cells[-1] - cells[0] >= len(cells):
+            return None
+        low = cuts[cells[0] - 1] if cells[0] else -math.inf
+        return Between(low, math.nextafter(cuts[cells[-1]], -math.inf) if cells[-1] < len(cuts) else math.inf)
 
     def of(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return a function whose outcomes are in cells."""
@@ -55,7 +64,7 @@ def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: flo
     seen: dict[tuple[int, Place], set[float]] = {}
     is_random, deadline = False, time.monotonic() + seconds
     for data in inputs:
-        ends, _, _ = follow(function, data, seconds / len(inputs) / 2, REST, floats=True)
+        ends, _, _ = follow(function, data, seconds / len(inputs), REST, floats=True)
         for end in sorted(ends, key=lambda end: -end.path.weight())[:PATHS]:
             is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))
             for attempt in range(TRIED):
@@ -84,7 +93,7 @@ def numbers_of(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Yield the numbers of an outcome, with their places."""
     if _is_number(value):
         yield place, value
-    elif _is_row(value):
+    elif is_row(value):
         for at, one in enumerate(value):
             yield from numbers_of(one, (*place, at))
 
@@ -93,5 +102,6 @@ def _is_number(value: Any) -> bool:
     return is_lazy(value) or (isinstance(value, int | float | np.number) and not isinstance(value, bool))
 
 
-def _is_row(value: Any) -> bool:
+def is_row(value: Any) -> bool:
+    """Return whether a value has parts: a list, a tuple or an array."""
     return type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)

@@ -22,7 +22,7 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
-LOOKED, WHOLE = 1 / 8, 1 / 2  # of the time: to find cells of outcomes, and for the outcomes as they are
+LOOKED, WHOLE = 1 / 4, 1 / 2  # of the time: to find cells of outcomes, and for the outcomes as they are
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from subnormal.audit.laws.cells import is_row, numbers_of
 from subnormal.audit.laws.followed import End, follow, numbers_along
 from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import NotFollowedError
@@ -33,10 +34,11 @@ RARER = 1 << 20  # times, that an outcome is rarer on the other input, at least
 class OneWorldOnly:
     """An outcome that the function returns for one input, and of all paths of the other input, for none.
 
-    outcome: a float. world: 0 where `data_in` leads to it, and 1 where `data_out` does. numbers: the integers that the
-    generator returns for it, k of a uniform k·2^−53. paths: of the other input, none of which leads to the outcome.
-    least: the probability of the numbers. most: bounds the outcome's probability on the other input, which is 0 where
-    all of its paths were followed. loss: that these two prove.
+    outcome: a float; place: where it stands in what the function returns, () where it is that. world: 0 where `data_in`
+    leads to it, and 1 where `data_out` does. numbers: the integers that the generator returns for it, k of a uniform
+    k·2^−53. paths: of the other input, none of which leads to the outcome. least: the probability of the numbers. most:
+    bounds the outcome's probability on the other input, which is 0 where all of its paths were followed. loss: that
+    these two prove.
     """
 
     outcome: float
@@ -45,6 +47,7 @@ class OneWorldOnly:
     paths: int
     least: float
     most: float
+    place: tuple[int, ...] = ()
 
     @property
     def loss(self) -> float:
@@ -68,22 +71,42 @@ def one_world_only(
     """
     require_positive("seconds", seconds)
     followed = [follow(function, data, seconds / 2, REST, floats=True) for data in (data_in, data_out)]
-    for world, (ends, _, _) in enumerate(followed):
-        others, paths, lost = followed[1 - world]
-        for end in ends:
-            if end.path.near or any(other.path.near for other in others):
-                raise NotFollowedError("not followed: the floats of numbers from a ziggurat")
-            least = Fraction(1, math.prod(end.path.sizes))
-            if least < lost * RARER:
-                continue
-            for attempt in range(TRIES if is_lazy(end.outcome) else 0):
-                numbers = numbers_along(end.path, attempt)
-                if numbers is None:
-                    break
-                outcome = end.outcome.f(dict(enumerate(numbers)))
-                if isinstance(outcome, float) and not any(_may_return(other, outcome) for other in others):
-                    return OneWorldOnly(outcome, world, tuple(numbers), paths, float(least), float(lost))
+    places = dict.fromkeys(place for ends, *_ in followed for end in ends for place, _ in numbers_of(end.outcome))
+    for place in places:
+        parts = [[End(end.path, _part(end.outcome, place)) for end in ends] for ends, *_ in followed]
+        for world, ends in enumerate(parts):
+            _, paths, lost = followed[1 - world]
+            for end in ends:
+                found = _one_of(end, parts[1 - world], lost)
+                if found is not None:
+                    least = Fraction(1, math.prod(end.path.sizes))
+                    return OneWorldOnly(found[0], world, found[1], paths, float(least), float(lost), place)
     return None
+
+
+def _one_of(end: End, others: list[End], lost: Fraction) -> tuple[float, tuple[int, ...]] | None:
+    """Return a float of one path that no path of the other input returns, and the numbers that lead to it."""
+    if end.path.near or any(other.path.near for other in others):
+        raise NotFollowedError("not followed: the floats of numbers from a ziggurat")
+    if Fraction(1, math.prod(end.path.sizes)) < lost * RARER:
+        return None
+    for attempt in range(TRIES if is_lazy(end.outcome) else 0):
+        numbers = numbers_along(end.path, attempt)
+        if numbers is None:
+            return None
+        outcome = end.outcome.f(dict(enumerate(numbers)))
+        if isinstance(outcome, float) and not any(_may_return(other, outcome) for other in others):
+            return outcome, tuple(numbers)
+    return None
+
+
+def _part(outcome: Any, place: tuple[int, ...]) -> Any:
+    """Return the part of an outcome at a place; None where there is none."""
+    for at in place:
+        if not is_row(outcome) or at >= len(outcome):
+            return None
+        outcome = outcome[at]
+    return outcome
 
 
 def _may_return(end: End, outcome: float) -> bool:

@@ -47,7 +47,7 @@ class Lazy:
         parts: tuple[Callable[[Any, Any], Any], Lazy, int, Lazy, int] | None = None,
     ) -> None:
         self.path, self.signs, self.f, self.key, self.inner, self.parts = path, signs, f, key, inner, parts
-        self.rounded = bool(inner and inner[1].rounded or parts and parts[1].rounded and parts[3].rounded)
+        self.rounded = bool((inner and inner[1].rounded) or (parts and parts[1].rounded and parts[3].rounded))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -90,6 +90,8 @@ class Lazy:
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
         """Return operation(self, other), which rises with each for the sign 1, and falls for −1."""
         f = self.at
+        if isinstance(other, float) and other != other and operation in (operator.add, operator.sub):
+            return other  # type: ignore[return-value]  # not a number
         if not is_lazy(other):
             constant = self._constant(other)
             signs = {at: one * sign for at, one in self.signs.items()}
@@ -361,9 +363,7 @@ class Lazy:
 
     def __round__(self, digits: int | None = None) -> Any:
         return (
-            self.whole(round)
-            if digits is None
-            else self.stepped(lambda value: round(value, digits), (round, digits))
+            self.whole(round) if digits is None else self.stepped(lambda value: round(value, digits), (round, digits))
         )
 
     def __floor__(self) -> Any:

@@ -190,7 +190,9 @@ QUANTILES = {  # of Generator, from ziggurats
         lambda quantile, p: math.ceil(quantile(exponential_quantile) / -math.log1p(-p)), MODELS["geometric"].parameters
     ),
 }
-OLD_NORMALS = {name: QUANTILES[name] for name in ("normal", "standard_normal")} | {"randn": QUANTILES["standard_normal"]}
+OLD_NORMALS = {name: QUANTILES[name] for name in ("normal", "standard_normal")} | {
+    "randn": QUANTILES["standard_normal"]
+}
 SEARCH = Model(_searched, MODELS["geometric"].parameters, (0.4,))  # of a geometric number with a large p
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CHANGES = 1 << 14  # of tests, that are remembered
 LARGEST = 1 << 62  # numbers of a uniform that are searched
-COARSE = 64  # strips of a sum, which tell what is likely
+COARSE, ROUGH = 64, 1 / 8  # strips of a sum, which tell what is likely, and how much finer its numbers are cut
 TRIED = 8  # numbers beside a change that bisection finds, where the functions must be monotone
 
 
@@ -99,7 +99,7 @@ def takes_negative_zero(x: Lazy) -> bool:
 def coarse(x: Lazy) -> Table | None:
     """Return the law of a number of several uniforms, roughly; None where it is not known."""
     boxes = [x.path.boxes[at] for at in x.signs]
-    return None if any(high > LARGEST for _, high in boxes) else table(x, boxes, COARSE)
+    return None if any(high > LARGEST for _, high in boxes) else table(x, boxes, COARSE, (), ROUGH)
 
 
 def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.extremes import of_extreme
-from subnormal.audit.laws.lazy import Lazy, integer, is_lazy, near, of_lazy, uniform, wave
+from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, wave
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float

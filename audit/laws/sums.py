@@ -83,11 +83,12 @@ def _place(values: Array, value: Any) -> int:
 
 
 @np.errstate(all="ignore")
-def table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...] = (), finer: int = 1) -> Table | None:
+def table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...] = (), finer: float = 1) -> Table | None:
     """Return the table of a lazy number with about so many strips, which meet at the cuts, too; None where an operation
     is not known, or has two numbers that depend on each other.
 
-    boxes: of its uniforms, in their order. finer: how many times finer the numbers are cut from which it is made.
+    boxes: of its uniforms, in their order. finer: how many times finer the numbers are cut from which it is made;
+    less than 1 for rough bounds.
     """
     key = (lazy.key, tuple(boxes), count, cuts, finer)
     if key not in _tables:
@@ -100,7 +101,7 @@ def table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...] = 
 _tables: dict[Hashable, Table | None] = {}
 
 
-def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: int) -> Table | None:
+def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: float) -> Table | None:
     if len(lazy.signs) == 1:
         return _of_uniform(lazy, boxes[0], count)
     if lazy.parts is not None:
@@ -108,7 +109,7 @@ def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], 
     if lazy.inner is None:
         return None
     function, inner = lazy.inner
-    known = table(inner, boxes, count)
+    known = table(inner, boxes, count, (), min(finer, 1))
     if known is None:
         return None
     at = next(iter(lazy.signs))
@@ -145,7 +146,7 @@ def _of_integers(lazy: Lazy, box: Box, low: int, high: int) -> Table:
     return Table(values, values, before, before)
 
 
-def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: int) -> Table | None:
+def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: float) -> Table | None:
     """Return the table of the result of an operation on two numbers of different uniforms."""
     assert lazy.parts is not None
     operation, left, sign, right, other_sign = lazy.parts
@@ -156,10 +157,13 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
     if whole and (known := _convolved(operation, table(left, own, 1), sign, table(right, others, 1), other_sign)):
         return known
     coarse, fine = (
-        [_rising(table(left, own, first), sign), _rising(table(right, others, second), other_sign)]
+        [
+            _rising(table(left, own, first, (), min(finer, 1)), sign),
+            _rising(table(right, others, second, (), min(finer, 1)), other_sign),
+        ]
         for first, second in (
             (SAMPLED, SAMPLED),
-            tuple(min(times * finer * count, FINEST) for times in (FIRST, SECOND)),
+            tuple(min(int(times * finer * count), FINEST) for times in (FIRST, SECOND)),
         )
     )
     if coarse[0] is None or coarse[1] is None or fine[0] is None or fine[1] is None:
@@ -249,6 +253,9 @@ def _counts(operation: Callable[[Any, Any], Any], own: Array, others: Array, val
         counts = np.searchsorted(others, value - own)
     elif operation is operator.sub:
         counts = np.searchsorted(-others, value - own)
+    elif operation is operator.mul:
+        rise = 1.0 if others[-1] >= others[0] else -1.0
+        counts = np.searchsorted(rise * others, np.where(own == 0, np.copysign(np.inf, value), rise * value / own))
     else:
         return _bisected(operation, own, others, value)
     for _ in range(CORRECTED):

@@ -19,8 +19,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
+from subnormal.attacks.core.events import Event
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.search import Pair
@@ -101,14 +102,15 @@ def _counting(function: Function) -> Callable[[Any], Any]:
 
 def _strongest(check: Check, pair: Pair, seconds: float) -> Comparison:
     """Return what laws prove of the point of the claim that they exceed by most, with `LEAST` more of ε and δ."""
-    claimed = points(check.claimed(*pair))
-    found = [
-        decide(
-            _counting(check.function), *pair, Claim(point.epsilon + LEAST, min(1.0, point.delta + LEAST)), seconds=share
-        )
-        for point in claimed
-        for share in [seconds / len(claimed)]
-    ]
+    claimed, found, refused = points(check.claimed(*pair)), list[Comparison](), list[NotFollowedError]()
+    for point in claimed:
+        exceeded = Claim(point.epsilon + LEAST, min(1.0, point.delta + LEAST))
+        try:
+            found.append(decide(_counting(check.function), *pair, exceeded, seconds=seconds / len(claimed)))
+        except NotFollowedError as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
     return max(found, key=lambda one: (one.verdict is Verdict.VIOLATED, one.evidence.delta - one.claim.delta))
 
 
@@ -119,10 +121,12 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
     for data, bounds in zip(pair, shares, strict=True):
         if not _is_drawn_from_known(function, data):
             return False
-        outcomes = function.outcomes(data, RUNS)
+        outcomes, followed = function.outcomes(data, RUNS), _counting(function)
+        if found.cells is not None:
+            outcomes, followed = list(map(found.cells, outcomes)), found.cells.of(followed)
         if found.event is None or bounds is None or not agrees(int(found.event(outcomes).sum()), bounds, DROPPED / 4):
             return False
-        if not follows(outcomes, law(_counting(function), data, seconds=PAIR * seconds).law, DROPPED / 4):
+        if not follows(outcomes, law(followed, data, seconds=PAIR * seconds).law, DROPPED / 4):
             return False
     return True
 
@@ -147,7 +151,9 @@ def agrees(count: int, bounds: Interval, dropped: float, runs: int = RUNS) -> bo
 
 
 def _finding(check: Check, pair: Pair, found: Comparison) -> Finding:
-    evidence, event = found.evidence, found.event
+    evidence, event = found.evidence, cast("Event | None", found.event)
+    if found.cells is not None and found.event is not None:
+        event = found.cells.between(found.event.outcomes)
     point = min(points(check.claimed(*pair)), key=lambda one: abs(one.epsilon + LEAST - found.claim.epsilon))
     shown = FollowedEvidence(
         evidence.verdict,

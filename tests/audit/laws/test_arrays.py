@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.laws.arrays import LazyArray, filled
-from subnormal.audit.laws.followed import with_numbers, numbers_along
+from subnormal.audit.laws.followed import numbers_along, with_numbers
 from subnormal.audit.laws.lazy import uniform
 from subnormal.audit.laws.path import Path, StoppedError
 from subnormal.audit.laws.points import as_float
