@@ -20,7 +20,7 @@ from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 
 CELLS = 64  # of all numbers of an outcome together, about
-PATHS, TRIED = 64, 16  # paths, and outcomes of each, that tell where the numbers lie
+PATHS, TRIED, OUTCOMES = 64, 16, 256  # paths, and outcomes of each and of all, that tell where the numbers lie
 REST = 2.0**-20  # of the paths, that need not be tried
 
 Place = tuple[int, ...]
@@ -65,9 +65,10 @@ def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: flo
     is_random, deadline = False, time.monotonic() + seconds
     for data in inputs:
         ends, _, _ = follow(function, data, seconds / len(inputs), REST, floats=True)
+        tried = max(TRIED, OUTCOMES // max(1, len(ends)))
         for end in sorted(ends, key=lambda end: -end.path.weight())[:PATHS]:
             is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))
-            for attempt in range(TRIED):
+            for attempt in range(tried):
                 drawn = numbers_along(end.path, attempt)
                 if drawn is None or time.monotonic() > deadline:
                     break
@@ -82,11 +83,10 @@ def _cuts(numbers: list[float], count: int) -> list[float]:
     """Return where cells meet: half of these places are equally likely, and half lie at equal distances, beyond the
     numbers too."""
     most = int(CELLS ** (1 / count)) - 1
-    if len(numbers) <= most:
-        return numbers
-    likely = [numbers[(2 * at + 1) * len(numbers) // (2 * (most - most // 2))] for at in range(most - most // 2)]
-    beyond = (numbers[-1] - numbers[0]) / 2
-    return sorted({*likely, *np.linspace(numbers[0] - beyond, numbers[-1] + beyond, most // 2).tolist()})
+    half, beyond = most - most // 2, (numbers[-1] - numbers[0]) / 2
+    places = range(len(numbers)) if len(numbers) <= half else (np.arange(half) + 0.5) * len(numbers) / half
+    apart = np.linspace(numbers[0] - beyond, numbers[-1] + beyond, most // 2).tolist()
+    return sorted({*(numbers[int(place)] for place in places), *apart})
 
 
 def numbers_of(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:

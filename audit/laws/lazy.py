@@ -362,8 +362,11 @@ class Lazy:
         return made
 
     def __round__(self, digits: int | None = None) -> Any:
+        kind: Any = type(self.ends()[0])  # numpy's floats round to digits in another way than Python's
         return (
-            self.whole(round) if digits is None else self.stepped(lambda value: round(value, digits), (round, digits))
+            self.whole(round)
+            if digits is None
+            else self.stepped(lambda value: round(kind(value), digits), (round, kind, digits))
         )
 
     def __floor__(self) -> Any:

@@ -98,8 +98,8 @@ def elementwise(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if not isinstance(value, np.ndarray):
             return function(value)
         made = list(map(function, value.tolist()))
-        kinds = {float: np.float64, np.float64: np.float64, bool: np.bool_, np.bool_: np.bool_}
-        return np.array(made, dtype=kinds.get(type(made[0]), object))
+        kinds: dict[Any, Any] = {float: np.float64, np.float64: np.float64, bool: np.bool_, np.bool_: np.bool_}
+        return np.array(made, dtype=kinds.get(type(made[0]) if made else None, object))
 
     return applied
 

@@ -198,8 +198,8 @@ def _convolved(
     for one in (left, right):
         if len(one.near) > INTEGERS or (one.near != one.far).any() or (np.abs(np.diff(one.near)) != 1.0).any():
             return None
-    shares = [np.diff((one.low + one.high) / 2) for one in (left, right)]
-    before = np.concatenate([[0.0], np.cumsum(np.convolve(*shares))])
+    shares, others = (np.diff((one.low + one.high) / 2) for one in (left, right))
+    before = np.concatenate([[0.0], np.cumsum(np.convolve(shares, others))])
     apart = sum(float((one.high - one.low).max()) for one in (left, right)) + ROUNDED * len(before)
     low, high = np.clip(before - apart, 0.0, 1.0), np.clip(before + apart, 0.0, 1.0)
     low[-1], high[0] = 1.0, 0.0

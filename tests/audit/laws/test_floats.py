@@ -44,6 +44,13 @@ def test_equal_functions_have_no_such_float() -> None:
     assert one_world_only(lambda x: random.random(), 0.0, 1.0) is None
 
 
+def test_a_part_of_an_outcome_is_enough() -> None:
+    found = one_world_only(lambda x: [1, (random.random(), x + random.uniform(-1, 1))], 0.0, 1.0)
+    assert found is not None
+    assert (found.place, found.loss) == ((1, 1), math.inf)
+    assert one_world_only(lambda x: (random.random(), x), 0, 0) is None
+
+
 @pytest.mark.parametrize("shift", [0.25, 0.5, 1.0])
 def test_all_floats_of_short_words_are_known(shift: float) -> None:
     size = 16

@@ -180,6 +180,8 @@ ZIGGURATS: dict[str, Callable[[Any], Any]] = {
     "standard exponential": lambda data: round(RNG.standard_exponential()),
     "geometric": lambda data: RNG.geometric(0.2) // 4,
     "a sum": lambda data: round(RNG.normal() - RNG.exponential()),
+    "old normals": lambda data: np.rint(np.random.normal(0.3, 1.7, 2)).astype(int).tolist(),
+    "old standard normals": lambda data: (round(np.random.standard_normal()), round(np.random.randn())),
 }
 
 
@@ -217,7 +219,7 @@ def test_rounded_gaussian_noise_is_decided() -> None:
 
 
 NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "an old normal": (lambda data: np.random.normal() < 0, r"RandomState\.normal is not known"),
+    "an old gamma": (lambda data: np.random.gamma(2.0) < 1, r"RandomState\.gamma is not known"),
     "a gamma": (lambda data: RNG.gamma(2.0) < 1, r"Generator\.gamma is not known"),
     "a large mean": (lambda data: RNG.binomial(1000, 0.4), r"Generator\.binomial is not known"),
     "a large array": (lambda data: RNG.laplace(size=10**6)[0] < 0, "1,000,000 random numbers"),
@@ -250,6 +252,28 @@ def test_a_model_that_numpy_does_not_draw_by_is_not_used() -> None:
 def test_bad_arguments_are_the_error_of_numpy() -> None:
     found = law(lambda data: RNG.laplace(scale=-1.0) < 0, None)
     assert "scale < 0" in str(found.law.atoms[0])
+
+
+def test_a_geometric_number_is_one_path_until_its_value_is_needed() -> None:
+    found = law(lambda data: bool(RNG.geometric(0.4) > RNG.geometric(0.5)), None, seconds=60.0)
+    low, high = found.probability(True)
+    assert low <= 3 / 7 <= high
+    assert high - low < 1e-4
+    assert found.paths < 10
+    counted = law(lambda data: int(np.random.geometric(0.5)), None)  # the uniforms with 1 − 2^−k < u ≤ 1 − 2^−(k + 1)
+    assert [counted.probability(k) for k in (1, 2, 3)] == [
+        (Fraction(2**52 + 1, 2**53),) * 2, (Fraction(1, 4),) * 2, (Fraction(1, 8),) * 2
+    ]  # fmt: skip
+
+
+def test_one_choice_needs_no_replacement() -> None:
+    found = law(lambda data: int(np.random.choice(range(3), 1, False, [0.5, 0.25, 0.25])[0]), None)
+    assert [found.probability(k)[0] for k in range(3)] == [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+
+
+def test_the_generator_behind_the_old_functions_is_followed() -> None:
+    found = law(lambda data: bool(np.random.mtrand._rand.random_sample() < 0.25), None)
+    assert found.probability(True) == (Fraction(1, 4),) * 2
 
 
 def test_a_search_that_never_ends_stays_unknown() -> None:

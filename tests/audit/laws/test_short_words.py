@@ -37,6 +37,8 @@ NEW_NUMBERS: dict[str, Callable[[Any, float], Any]] = {
     "power": lambda x, _: x**2,
     "exponential": lambda x, _: math.exp(x),
     "logarithm": lambda x, _: math.log(x),
+    "cosine": lambda x, _: math.cos(x),
+    "digits": lambda x, _: round(x, 1),
 }
 NUMBERS_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda x, y: x + y,
@@ -60,6 +62,8 @@ RELEASES: dict[str, Callable[[Any, float], Any]] = {
     "floor": lambda x, _: math.floor(3 * x),
     "whole": lambda x, _: int(3 * x),
     "quotient": lambda x, _: x // 0.5,
+    "rounded": lambda x, _: round(x, 1),
+    "not a number": lambda x, _: (x < math.nan, x >= math.nan, x + math.nan > 0),
     "sign": lambda x, _: math.copysign(1.0, x),
     "rest": lambda x, constant: (8 * x) % 3 < constant,
 }

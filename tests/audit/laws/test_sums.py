@@ -1,10 +1,13 @@
 """Distributions of operations on independent numbers, against a count of all numbers in small boxes."""
 
+import functools
 import itertools
 import math
 import operator
 import random
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -94,6 +97,38 @@ def test_integers_are_counted_exactly() -> None:
     assert list(found.near) == list(found.far) == list(range(-3, 6))
     assert np.diff(found.low) == pytest.approx(np.array([1, 2, 3, 4, 4, 4, 3, 2, 1]) / 24, abs=1e-9)
     assert found.high == pytest.approx(found.low, abs=1e-9)
+
+
+@pytest.mark.parametrize("operation", [operator.add, operator.sub, lambda x, y: 3 - (y - x)])
+@pytest.mark.parametrize("sizes", [(6, 4), (2, 1000), (300, 200), (9, 5, 7)])
+def test_integers_are_convolved(operation: Callable[[Any, Any], Any], sizes: tuple[int, ...]) -> None:
+    path = Path()
+    number = functools.reduce(operation, [(0.3 * integer(path, size)).__floor__() for size in sizes])
+    counts = Counter(
+        functools.reduce(operation, [math.floor(0.3 * k) for k in drawn])
+        for drawn in itertools.product(*map(range, sizes))
+    )
+    found = table(number, [path.boxes[at] for at in number.signs], 64)
+    assert found is not None
+    values, below = sorted(counts)[:: 1 if found.near[0] < found.near[-1] else -1], 0
+    assert found.near.tolist() == found.far.tolist() == values
+    for place, value in enumerate(values):
+        truth = Fraction(below, counts.total())
+        assert Fraction(float(found.low[place])) <= truth <= Fraction(float(found.high[place]))
+        assert found.high[place] - found.low[place] < 1e-11
+        below += counts[value]
+
+
+@pytest.mark.parametrize("least", [True, False])
+def test_roundings_of_a_sum_of_weights_count_against_the_bound(least: bool) -> None:
+    draw, before = np.random.default_rng(1), np.linspace(0.0, 1.0, 8)
+    for _ in range(200):
+        weights = draw.uniform(size=7)
+        truth = sum(
+            Fraction(w) * (Fraction(b) - Fraction(a)) for w, a, b in zip(weights, before[:-1], before[1:], strict=True)
+        )
+        (bound,) = Table(weights, weights, before, before).total(weights, np.array([0]), np.array([7]), least=least)
+        assert truth - Fraction(1, 10**12) <= bound <= truth if least else truth <= bound <= truth + Fraction(1, 10**12)
 
 
 @pytest.mark.parametrize("least", [True, False])

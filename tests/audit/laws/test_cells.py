@@ -1,0 +1,89 @@
+"""Outcomes in cells: they are found from the outcome alone, and show violations that outcomes as they are do not."""
+
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from subnormal import Claim
+from subnormal.attacks.core.events import Between
+from subnormal.audit.laws.cells import CELLS, Cells, cells_of
+from subnormal.audit.laws.comparison import decide
+from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.model import Verdict
+from tests.audit.laws.short_uniforms import short_uniforms
+
+CELLS_OF_TWO = Cells({(2, (0,)): (0.25, 1.0), (2, (1, 1)): (0.5,), (1, ()): (2.0, 3.0, 5.0)})
+
+
+def test_numbers_are_replaced_by_the_number_of_cuts_that_they_reach() -> None:
+    assert CELLS_OF_TWO((0.25, ["a", 0.4, True])) == (1, ("a", 0, True))
+    assert CELLS_OF_TWO((2, ["a", 0.5, None])) == (2, ("a", 1, None))
+    assert CELLS_OF_TWO([0.1, [7, 8]]) == (0, (0, 0))  # three numbers, of which no cut is known
+    assert [CELLS_OF_TWO(number) for number in (1.9, 2.0, 4, 5.0)] == [0, 1, 2, 3]
+
+
+def test_the_law_of_cells_is_that_of_all_words() -> None:
+    def function(data: Any) -> Any:
+        x, y = random.random(), random.random()
+        return (x + y, ["a", round(y - x, 1), x < 0.5])
+
+    with short_uniforms(8):
+        found = law(CELLS_OF_TWO.of(function), None)
+        every = Counter[Any]()
+        for k in range(64):
+            x, y = k // 8 / 8, k % 8 / 8
+            every[CELLS_OF_TWO((x + y, ["a", round(y - x, 1), x < 0.5]))] += 1
+    for outcome in {*found.law.atoms, *every}:
+        low, high = found.probability(outcome)
+        assert low <= every[outcome] / 64 <= high
+        assert high - low < 1e-6
+
+
+def test_neighbouring_cells_are_an_interval() -> None:
+    assert CELLS_OF_TWO.between([1, 2]) == Between(2.0, math.nextafter(5.0, 0.0))
+    assert CELLS_OF_TWO.between([0]) == Between(-math.inf, math.nextafter(2.0, 0.0))
+    assert CELLS_OF_TWO.between([3]) == Between(5.0, math.inf)
+    assert CELLS_OF_TWO.between([0, 2]) is CELLS_OF_TWO.between([(0, 1)]) is None
+
+
+def test_cuts_are_where_the_numbers_are_and_beyond() -> None:
+    cells = cells_of(lambda x: x + random.random(), [0.0, 1.0], 10.0)
+    assert cells is not None
+    cuts = list(cells.cuts[1, ()])
+    assert cuts == sorted(set(cuts))
+    assert 32 <= len(cuts) < CELLS
+    assert cuts[0] < 0.0
+    assert cuts[-1] > 2.0
+    few = cells_of(lambda x: x + random.randrange(3), [0], 10.0)
+    assert few is not None
+    assert {0.0, 1.0, 2.0} <= {*few.cuts[1, ()]}
+    assert cells_of(lambda x: random.random() < 0.5, [0], 10.0) is None
+    assert cells_of(lambda x: 1.5, [0], 10.0) is None
+
+
+VIOLATED: dict[str, tuple[Any, Any, Any, float]] = {
+    "a float": (lambda x: x - 0.5 * math.log(1 - random.random()), 0.0, 1.0, 1.0),
+    "a rounded Gaussian": (lambda x: round(x + random.gauss(0.0, 1.0), 3), 0.0, 1.0, 1.0),
+    "a part": (lambda x: ["a", (x + random.uniform(0, 2), 1)], 0, 1, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", VIOLATED)
+def test_numbers_with_too_many_values_are_decided_by_cells(name: str) -> None:
+    function, data_in, data_out, epsilon = VIOLATED[name]
+    found = decide(function, data_in, data_out, Claim(epsilon, 1e-9), seconds=30.0)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.cells is not None
+    assert found.event is not None
+
+
+def test_a_claim_that_cells_keep_is_not_said_to_hold() -> None:
+    def noisy(x: float) -> float:  # Laplace noise of scale 1, to the last bit
+        return x + random.expovariate(1) - random.expovariate(1)
+
+    with pytest.raises(NotFollowedError, match="all digits"):
+        decide(noisy, 0.0, 1.0, Claim(1.1, 1e-3), seconds=10.0)
