@@ -232,7 +232,14 @@ def _called(function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
         raise
     except BaseException as error:  # as in a check, an exit is an outcome too
         return refused(error, handled)
-    return returned if floats else as_outcome(_plain(returned))
+    return _with_floats(returned) if floats else as_outcome(_plain(returned))
+
+
+def _with_floats(value: Any) -> Any:
+    """Return an outcome, in which lazy numbers stay in lists, tuples and arrays."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_with_floats, value))
+    return value if is_lazy(value) or isinstance(value, LazyArray) else as_outcome(_plain(value))
 
 
 def _plain(value: Any) -> Any:
