@@ -19,6 +19,7 @@ from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.mechanisms.core.mechanism import Refused
 from tests.audit.laws import samplers
+from tests.audit.laws.short_uniforms import short_uniforms
 
 WORDS = 1 << 53
 
@@ -171,6 +172,25 @@ def test_modulus_and_quotient_are_steps() -> None:
     found = law(lambda data: (int(10 * random.random()) % 3, (7 * random.random()) % 1.0 < 0.5), None)
     assert found.complete
     assert float(sum(found.probability((0, answer))[0] for answer in (True, False))) == pytest.approx(0.4, abs=1e-12)
+
+
+def test_nothing_is_above_or_below_nan() -> None:
+    def compares(data: object) -> tuple[bool, ...]:
+        u = random.random()
+        return u < math.nan, u <= math.nan, u > math.nan, u >= math.nan, u + math.nan < 1, u == math.nan
+
+    assert bounds(compares, None) == {(False,) * 6: (Fraction(1),) * 2}
+
+
+def test_digits_of_numpy_are_not_those_of_python() -> None:
+    def rounded(data: object) -> bool:
+        return bool(round(np.array([random.random()])[0], 1) < random.random())
+
+    with short_uniforms(20):
+        low, high = law(rounded, None).probability(True)
+    count = sum(round(np.float64(k / 20), 1) < m / 20 for k in range(20) for m in range(20))
+    assert low <= Fraction(count, 400) <= high
+    assert high - low < 1e-6
 
 
 BITS, HIDDEN = np.random.PCG64(1), [np.random.RandomState(1)]

@@ -36,6 +36,16 @@ def test_a_rare_outcome_of_one_input_is_proved() -> None:
     assert '"followed"' in document.to_json(found)
 
 
+def test_floats_are_accused_by_their_cells() -> None:
+    def noisy(count: float) -> float:
+        return count + np.random.laplace(scale=0.5)
+
+    found = check(noisy, pairs=[(0.0, 1.0)], claim=Claim(1.0), seconds=240.0)
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "law")
+    assert found.event is not None
+    assert found.event["kind"] == "between"
+
+
 def test_a_claim_that_is_kept_is_not_accused() -> None:
     def responds(answer: int) -> int:
         return answer if random.random() < math.e / (1 + math.e) else 1 - answer  # in floats, not exactly e^1
