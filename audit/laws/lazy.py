@@ -36,6 +36,7 @@ class Lazy:
     """
 
     __slots__ = ("f", "inner", "key", "parts", "path", "rounded", "signs")
+    rounded: bool
 
     def __init__(
         self,

@@ -188,7 +188,7 @@ def test_digits_of_numpy_are_not_those_of_python() -> None:
 
     with short_uniforms(20):
         low, high = law(rounded, None).probability(True)
-    count = sum(round(np.float64(k / 20), 1) < m / 20 for k in range(20) for m in range(20))
+    count = sum(bool(round(np.float64(k / 20), 1) < m / 20) for k in range(20) for m in range(20))
     assert low <= Fraction(count, 400) <= high
     assert high - low < 1e-6
 
