@@ -202,7 +202,6 @@ def _convolved(
     before = np.concatenate([[0.0], np.cumsum(np.convolve(shares, others))])
     apart = sum(float((one.high - one.low).max()) for one in (left, right)) + ROUNDED * len(before)
     low, high = np.clip(before - apart, 0.0, 1.0), np.clip(before + apart, 0.0, 1.0)
-    low[-1], high[0] = 1.0, 0.0
     least = int(operation(left.near[0], right.near[0]))
     values = np.array(range(least, least + len(before) - 1), dtype=object)
     return Table(values, values, low, high)

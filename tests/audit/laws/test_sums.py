@@ -119,6 +119,15 @@ def test_integers_are_convolved(operation: Callable[[Any, Any], Any], sizes: tup
         below += counts[value]
 
 
+def test_many_integers_are_not_taken_for_one() -> None:
+    path = Path()
+    number = integer(path, 1 << 20) - integer(path, 3)
+    found = table(number, path.boxes, 1, (1 << 18,))
+    assert found is not None
+    (place,) = np.flatnonzero(found.near == 1 << 18)
+    assert found.low[place] <= (3 * (1 << 18) + 3) / (3 << 20) <= found.high[place]
+
+
 @pytest.mark.parametrize("least", [True, False])
 def test_roundings_of_a_sum_of_weights_count_against_the_bound(least: bool) -> None:
     draw, before = np.random.default_rng(1), np.linspace(0.0, 1.0, 8)
