@@ -56,7 +56,7 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     function, seconds = check.function, SHARE * check.seconds
     if function.clock.counts or function.batch or function.fresh or function.grid is not None:
         return None  # a law takes time, and where work is counted no time may decide
-    if function.is_too_slow(2 * RUNS) or not _is_drawn_from_known(function, first[0]):
+    if function.is_too_slow(2 * RUNS) or not _is_drawn_from_known(function, first):
         return None
 
     def score(pair: Pair) -> float:
@@ -81,10 +81,15 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     return None
 
 
-def _is_drawn_from_known(function: Function, data: Any) -> bool:
-    """Return whether a run draws from the known sources, and from nothing else that is known."""
-    primitives, no_other = drawn_from(function.function, partial(function.outcome, data))
-    return bool(primitives) and no_other and all(one.holder.partition(":")[0] in KNOWN for one in primitives)
+def _is_drawn_from_known(function: Function, pair: Pair) -> bool:
+    """Return whether runs of both inputs draw from the known sources alone; for one of them they may draw nothing."""
+    drawn = [drawn_from(function.function, partial(function.outcome, data)) for data in pair]
+    primitives = [one for own, _ in drawn for one in own]
+    return (
+        bool(primitives)
+        and all(no_other for _, no_other in drawn)
+        and all(one.holder.partition(":")[0] in KNOWN for one in primitives)
+    )
 
 
 def _counting(function: Function) -> Callable[[Any], Any]:
@@ -118,9 +123,9 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
     """Return whether the known sources, and ordinary runs of both inputs, agree with the laws."""
     function = check.function
     shares = found.evidence.event_in, found.evidence.event_out
+    if not _is_drawn_from_known(function, pair):
+        return False
     for data, bounds in zip(pair, shares, strict=True):
-        if not _is_drawn_from_known(function, data):
-            return False
         outcomes, followed = function.outcomes(data, RUNS), _counting(function)
         if found.cells is not None:
             outcomes, followed = list(map(found.cells, outcomes)), found.cells.of(followed)

@@ -77,6 +77,21 @@ def test_noise_that_does_not_grow_with_the_answers_is_violated() -> None:
     assert found.verdict is Verdict.VIOLATED
 
 
+@pytest.mark.parametrize(("least", "verdict"), [(5, Verdict.VIOLATED), (6, Verdict.HOLDS)])
+def test_a_threshold_whose_delta_leaves_out_the_threshold_itself_is_violated(least: int, verdict: Verdict) -> None:
+    """The rule and the privacy map of https://github.com/opendp/opendp/issues/2922, on noise from `random`."""
+
+    def geometric() -> int:
+        return math.floor(-math.log(1.0 - random.random()))
+
+    def counts(records: list[str]) -> dict[str, int]:
+        noisy = {key: records.count(key) + geometric() - geometric() for key in set(records)}
+        return {key: count for key, count in noisy.items() if count >= least}
+
+    delta = math.exp(-5) / (1 + math.exp(-1))  # that 1 + noise is above 5
+    assert decide(counts, [], ["a"], Claim(1.0, delta + 1e-9), seconds=60.0).verdict is verdict
+
+
 @pytest.mark.parametrize("seconds", [0.0, -1.0])
 def test_seconds_must_be_positive(seconds: float) -> None:
     with pytest.raises(ValueError, match="seconds must be positive"):

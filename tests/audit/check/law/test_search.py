@@ -36,6 +36,14 @@ def test_a_rare_outcome_of_one_input_is_proved() -> None:
     assert '"followed"' in document.to_json(found)
 
 
+def test_one_input_may_draw_nothing() -> None:
+    def counts(records: list[int]) -> dict[int, int]:
+        return {one: 1 for one in records if random.random() < 0.01}
+
+    found = check(counts, pairs=[([], [5])], claim=Claim(1.0, 0.009), seconds=60.0)
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "law")
+
+
 def test_floats_are_accused_by_their_cells() -> None:
     def noisy(count: float) -> float:
         return count + np.random.laplace(scale=0.5)
