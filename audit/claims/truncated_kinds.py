@@ -34,12 +34,12 @@ CELLS = 3_000  # of a sum of opposite gradients, about
 
 
 def _at_least(least: int, of: int, chance: float) -> Interval:
-    """Return P(Bin(of, chance) ≥ least), for a chance between 0 and 1: the sum of the smaller tail.
+    """Return P(Bin(of, chance) ≥ least), for a chance above 0: the sum of the smaller tail.
 
     Away from the mean the terms fall ever faster, so that a geometric series bounds those that are left out.
     """
-    if least <= 0 or least > of:
-        return interval(int(least <= 0))
+    if least <= 0 or least > of or chance == 1:
+        return interval(int(least <= of))
     upward = least > of * chance
     place, odds = (least if upward else least - 1), interval(chance) / (1 - interval(chance))
     term, total = _term(place, of, chance), interval(0)
@@ -55,6 +55,8 @@ def _at_least(least: int, of: int, chance: float) -> Interval:
 
 def _term(place: int, of: int, chance: float) -> Interval:
     """Return P(Bin(of, chance) = place)."""
+    if chance == 1:
+        return interval(int(place == of))
     ways = log_factorial(of) - log_factorial(place) - log_factorial(of - place)
     return exp(ways + place * log(chance) + (of - place) * log1p(-interval(chance)))
 
@@ -96,10 +98,12 @@ def _truncated(sigma: float, sampling: float, batch: int, records: int, steps: i
 
 def _mixture(sigma: float, whole: float, part: float, cut: Interval, way: Direction, count: int) -> Composition:
     """Return a step whose truncation is revealed; only its upper bounds hold."""
-    kept = (1 - cut).floats()[1], cut.floats()[1]
+    weighted = ((1 - cut).floats()[1], 1, whole), (cut.floats()[1], 2, part)
+    kept = [weight for weight, _, _ in weighted if weight > 0]
     steps = [
         closed_forms.subsampled_gaussian(sigma / moved, rate, way, count=count).one
-        for moved, rate in ((1, whole), (2, part))
+        for weight, moved, rate in weighted
+        if weight > 0
     ]
     a, b = [np.array([sum(weight * one.infinite for weight, one in zip(kept, steps, strict=True))])], [np.zeros(1)]
     for weight, one in zip(kept, steps, strict=True):

@@ -260,7 +260,7 @@ def strength(
 
 
 def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURES)) -> Iterator[Proposal]:
-    """Yield proposals: the best two events of each feature, outcomes, sets of outcomes, rules, and those of regressions."""
+    """Yield the best two events of each feature, outcomes, sets of outcomes, rules, and those of regressions."""
     for path in half.places:
         for feature in features:
             yield from half.bounds(path, feature, claim)

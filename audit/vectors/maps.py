@@ -40,6 +40,9 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "coefficients": ([1.0, 0.5, 0.25], [1.0, 1.0, 1.0, 1.0], [1.0], [1.0, -0.5]),
     "separation": (2, 1, 4),
     "participations": (2, 3, 1, 12),
+    "epochs": (1, 5),
+    "batch": (20, 10, 1),
+    "records": (1000, 100, 20),
 }
 TOEPLITZ_STEPS = (10, 3, 1, 40)
 RENYI_ORDERS = (2.0, 8.0, 1.0001, 1.5, 64.0, 1024.0)

@@ -30,7 +30,7 @@ def batches(records: int, batch: int, chance: Fraction) -> Iterator[tuple[tuple[
 
 
 @pytest.mark.parametrize(("batch", "records"), [(1, 2), (1, 5), (2, 5), (3, 4), (5, 5), (4, 7)])
-@pytest.mark.parametrize("chance", [0.25, 0.5, 0.875])
+@pytest.mark.parametrize("chance", [0.25, 0.5, 0.875, 1.0])
 def test_the_chances_of_a_truncated_batch_in_rationals(batch: int, records: int, chance: float) -> None:
     """By every sample of all records, and of all but the first."""
     share, others = Fraction(chance), batches(records - 1, records, Fraction(chance))
