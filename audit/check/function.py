@@ -114,6 +114,13 @@ class Function:
             for data in inputs:
                 outcomes.append(self._batch(data, 1)[0] if self.batch else self._outcome(self.released(data)))
 
+    def returned(self, data: Any) -> Any:
+        """Return what one run returns or raises, which is no outcome yet."""
+        returned = list[Any]()
+        with self._counted(returned):
+            returned.append(self.released(data))
+        return returned[0]
+
     @contextmanager
     def _counted(self, outcomes: list[Hashable]) -> Iterator[None]:
         """Count the runs whose outcomes a list holds in the end, and their seconds."""

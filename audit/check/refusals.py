@@ -25,7 +25,8 @@ from subnormal.audit.clock import DRAW, Clock
 from subnormal.audit.neighbours.choice_tree import Rows, choices_of, rows_of, sized_rows, with_choices
 from subnormal.audit.neighbours.choices import Choice, Input, Path, Tree, follow
 from subnormal.audit.neighbours.relations import Adjacency
-from subnormal.audit.randomness.primitives import Primitive, intercepted
+from subnormal.audit.randomness.catalogue import Primitive
+from subnormal.audit.randomness.primitives import intercepted
 from subnormal.mechanisms.core.mechanism import Refused
 
 if TYPE_CHECKING:

@@ -32,8 +32,9 @@ from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, 
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
+from subnormal.audit.randomness.catalogue import FUNCTIONS, Primitive
 from subnormal.audit.randomness.generators import alive, state
-from subnormal.audit.randomness.primitives import FUNCTIONS, Primitive, StandIns
+from subnormal.audit.randomness.primitives import StandIns
 
 RISING = (
     *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "degrees", "radians"),

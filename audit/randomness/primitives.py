@@ -1,4 +1,4 @@
-"""The primitives that are known: functions that draw noise, and what their arguments say about it.
+"""What stands in front of the primitives while a function is watched.
 
 `intercepted(function, intercept)` puts `intercept` in front of each of them while it lasts, wherever a module or the
 function under audit refers to them, and puts everything back. Libraries that are not imported are left alone.
@@ -12,128 +12,20 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from subnormal.audit import interrupts
+from subnormal.audit.randomness.catalogue import BITS, FUNCTIONS, GENERATOR, METHODS, RANDOM_STATE, Primitive
 from subnormal.audit.randomness.repetition import Watch, source_of
 
-Where = Callable[..., tuple[Any, Any]]  # (location, scale) of the arguments of a call
-Intercept = Callable[["Primitive", Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+Intercept = Callable[[Primitive, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
-SEEDED = ("random", "random:Random", "numpy.random")  # holders of primitives that a global seed determines
 GENERATORS = (np.random.Generator, np.random.RandomState)
 ENTROPY = 16  # bytes of the seed of a generator without one, as numpy takes them
 OWN = ("subnormal", "hypothesis", "numpy", "scipy")  # modules whose generators are left as they are
-
-
-@dataclass(frozen=True, slots=True)
-class Primitive:
-    """A function that draws.
-
-    holder: its module, or "module:Class" for a method. kind: "Laplace" or "Gaussian", whose loss is known; any other is
-    replayed only, and guides the search where it says where its noise lies. where: the location and the scale, from the
-    arguments of a call.
-    """
-
-    holder: str
-    name: str
-    kind: str = "other"
-    where: Where | None = None
-
-    def __str__(self) -> str:
-        return f"{self.holder.replace(':', '.')}.{self.name}"
-
-
-def _loc_scale(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    return loc, scale
-
-
-def _mu_sigma(mu: Any = 0.0, sigma: Any = 1.0) -> tuple[Any, Any]:
-    return mu, sigma
-
-
-def _standard(*arguments: Any, **options: Any) -> tuple[Any, Any]:
-    return 0.0, 1.0
-
-
-def _of_method(where: Where) -> Where:
-    return lambda self, *arguments, **options: where(*arguments, **options)
-
-
-def _of_scipy(
-    self: Any, *arguments: Any, size: Any = None, random_state: Any = None, **options: Any
-) -> tuple[Any, Any]:
-    return _loc_scale(*arguments, **options)
-
-
-def _of_diffprivlib(self: Any, value: Any) -> tuple[Any, Any]:
-    return value, self.sensitivity / (self.epsilon - np.log1p(-getattr(self, "delta", 0.0)))
-
-
-# All that draw: one that is not known here might decide, unseen, what is released.
-_NUMPY = """beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric logistic
-    lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f pareto
-    permutation poisson power random rayleigh shuffle standard_cauchy standard_exponential standard_gamma standard_t
-    triangular uniform vonmises wald weibull zipf"""
-_GENERATOR = f"{_NUMPY} integers multivariate_hypergeometric permuted"
-_LEGACY = f"{_NUMPY} rand randint random_integers random_sample ranf sample tomaxint"
-_PYTHON = """betavariate binomialvariate choice choices expovariate gammavariate getrandbits lognormvariate
-    paretovariate randbytes randint random randrange sample shuffle triangular uniform vonmisesvariate weibullvariate"""
-_SECRETS = "choice randbelow randbits token_bytes token_hex token_urlsafe"
-_DIFFPRIVLIB_BOUNDED = "LaplaceTruncated LaplaceFolded GeometricTruncated GeometricFolded"  # a fold has a smaller loss
-_DIFFPRIVLIB_OTHERS = "LaplaceBoundedDomain LaplaceBoundedNoise Exponential PermuteAndFlip Binary Uniform Vector"
-
-FUNCTIONS = (  # of modules
-    Primitive("random", "gauss", "Gaussian", _mu_sigma),
-    Primitive("random", "normalvariate", "Gaussian", _mu_sigma),
-    *(Primitive("random", name) for name in _PYTHON.split()),
-    Primitive("numpy.random", "normal", "Gaussian", _loc_scale),
-    Primitive("numpy.random", "laplace", "Laplace", _loc_scale),
-    Primitive("numpy.random", "randn", "Gaussian", _standard),
-    Primitive("numpy.random", "standard_normal", "Gaussian", _standard),
-    *(Primitive("numpy.random", name) for name in _LEGACY.split()),
-    *(Primitive("secrets", name) for name in _SECRETS.split()),
-    Primitive("os", "urandom"),
-)
-METHODS = (  # of classes written in Python
-    Primitive("random:Random", "gauss", "Gaussian", _of_method(_mu_sigma)),
-    Primitive("random:Random", "normalvariate", "Gaussian", _of_method(_mu_sigma)),
-    *(Primitive("random:Random", name) for name in _PYTHON.split()),
-    *(Primitive("random:SystemRandom", name) for name in ("random", "getrandbits", "randbytes")),
-    Primitive("diffprivlib.mechanisms:Laplace", "randomise", "Laplace", _of_diffprivlib),
-    Primitive("diffprivlib.mechanisms:Geometric", "randomise", "other", _of_diffprivlib),
-    *(
-        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "other", _of_diffprivlib)
-        for name in _DIFFPRIVLIB_BOUNDED.split()
-    ),
-    *(
-        Primitive(f"diffprivlib.mechanisms:{name}", "randomise", "Gaussian", lambda self, value: (value, self._scale))
-        for name in ("Gaussian", "GaussianAnalytic")
-    ),
-    *(Primitive(f"diffprivlib.mechanisms:{name}", "randomise") for name in _DIFFPRIVLIB_OTHERS.split()),
-    Primitive("scipy.stats._continuous_distns:laplace_gen", "rvs", "Laplace", _of_scipy),
-    Primitive("scipy.stats._continuous_distns:norm_gen", "rvs", "Gaussian", _of_scipy),
-    Primitive("scipy.stats:rv_continuous", "rvs"),
-    Primitive("scipy.stats:rv_discrete", "rvs"),
-)
-GENERATOR = (  # of numpy's generators, whose class cannot be changed
-    Primitive("numpy.random:Generator", "normal", "Gaussian", _loc_scale),
-    Primitive("numpy.random:Generator", "laplace", "Laplace", _loc_scale),
-    Primitive("numpy.random:Generator", "standard_normal", "Gaussian", _standard),
-    *(Primitive("numpy.random:Generator", name) for name in _GENERATOR.split()),
-)
-BITS = Primitive("numpy.random:Generator", "bit_generator")  # with them, a function may draw unrecorded
-RANDOM_STATE = (  # of numpy's older generators, likewise
-    Primitive("numpy.random:RandomState", "normal", "Gaussian", _loc_scale),
-    Primitive("numpy.random:RandomState", "laplace", "Laplace", _loc_scale),
-    Primitive("numpy.random:RandomState", "randn", "Gaussian", _standard),
-    Primitive("numpy.random:RandomState", "standard_normal", "Gaussian", _standard),
-    *(Primitive("numpy.random:RandomState", name) for name in _LEGACY.split() if hasattr(np.random.RandomState, name)),
-)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import os
 import random
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -50,11 +51,13 @@ class Watch:
 class Repetition:
     """The states of all generators, and the bytes that the system gives: `again` draws what `once` has drawn.
 
-    Only the thread that made it is given the same bytes again: those of others may be keys.
+    root: leads to the generators of torch that are meant, beside its default one. Only the thread that made it is given
+    the same bytes again: those of others may be keys.
     """
 
-    def __init__(self) -> None:
-        self._states = [(one, _saved(one)) for one in alive(GENERATORS)]
+    def __init__(self, root: object = None) -> None:
+        of_torch = [one for one in _held(root) if _is_of_torch(one)]
+        self._states = [(one, _saved(one)) for one in (*alive(GENERATORS), *of_torch)]
         self._thread, self._urandom = threading.get_ident(), os.urandom
         self._given: list[bytes] = []
 
@@ -91,7 +94,8 @@ def seeded(seed: int, root: object) -> Iterator[None]:
     """Seed the generators that an object leads to, each with a stream of its own, and give them back their states.
 
     The bytes of the system are a stream as well, in this thread and process: a process that is forked here must not
-    draw what this one draws. Python's `random.Random()` asks the system itself, past these bytes.
+    draw what this one draws. Python's `random.Random()` asks the system itself, past these bytes. The default generator
+    of torch is among those that every object leads to; keys of jax are made of seeds, and have no state.
     """
     states, process, thread, urandom = list[tuple[Any, Any]](), os.getpid(), threading.get_ident(), os.urandom
     asked = itertools.count()
@@ -115,14 +119,22 @@ def seeded(seed: int, root: object) -> Iterator[None]:
 def _held(root: object) -> list[Any]:
     """Return the generators that an object leads to, the nearest first: in modules, closures and attributes.
 
-    Those of `random` and numpy themselves are left out: `isolated` seeds them.
+    Those of `random` and numpy themselves are left out: `isolated` seeds them. The collector does not know those of
+    torch.
     """
+    torch = sys.modules.get("torch")
     own = {id(random._inst), id(np.random.mtrand._rand), id(np.random.mtrand._rand._bit_generator)}
     left = {id(one): one for one in alive(GENERATORS) if id(one) not in own}  # they stay alive: an id is its own
     found, known, ahead = list[Any](), {id(root): root}, deque([root])
-    while left and ahead and len(known) < REACH:
+    if torch is not None:
+        found.append(torch.default_generator)
+        known[id(torch.default_generator)] = torch.default_generator
+    while (left or torch is not None) and ahead and len(known) < REACH:
         for one in parts_of(ahead.popleft()):
-            if id(one) not in known and gc.is_tracked(one):
+            if id(one) not in known and _is_of_torch(one):
+                known[id(one)] = one
+                found.append(one)
+            elif id(one) not in known and gc.is_tracked(one):
                 known[id(one)] = one
                 ahead.append(one)
                 if id(one) in left:
@@ -130,9 +142,16 @@ def _held(root: object) -> list[Any]:
     return found
 
 
+def _is_of_torch(one: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(one, torch.Generator)
+
+
 def _seed(generator: Any, number: int) -> None:
     if isinstance(generator, random.Random):
         random.Random.seed(generator, number)
+    elif _is_of_torch(generator):
+        generator.manual_seed(number >> 193)  # 63 bits
     elif isinstance(generator, np.random.RandomState):  # its source is a generator of its own
         generator.set_state({**generator.get_state(legacy=False), "has_gauss": 0, "gauss": 0.0})
     else:
@@ -160,13 +179,13 @@ def _saved(generator: Any) -> Any:
         return random.Random.getstate(generator)
     if isinstance(generator, np.random.RandomState):
         return generator.get_state(legacy=False)  # with the second number of a Gaussian pair
-    return generator.state
+    return generator.get_state() if _is_of_torch(generator) else generator.state
 
 
 def _restore(generator: Any, state: Any) -> None:
     if isinstance(generator, random.Random):
         random.Random.setstate(generator, state)
-    elif isinstance(generator, np.random.RandomState):
+    elif isinstance(generator, np.random.RandomState) or _is_of_torch(generator):
         generator.set_state(state)
     else:
         generator.state = state

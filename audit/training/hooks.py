@@ -5,7 +5,6 @@ A library that the loop has not imported is left alone. torch and jax are import
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import random
@@ -13,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import shake_256
 from importlib import import_module
 from typing import Any
@@ -21,8 +21,10 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.audit.randomness.arrays import as_numpy, is_traced, site, with_values
+from subnormal.audit.randomness.catalogue import Primitive
 from subnormal.audit.randomness.generators import alive, state
-from subnormal.audit.randomness.primitives import Primitive, intercepted
+from subnormal.audit.randomness.primitives import intercepted
 
 Floats = NDArray[np.float64]
 Read = tuple[int, NDArray[np.int64] | None]
@@ -67,7 +69,7 @@ class Tap:
         """Note a draw. Returns the values, flat, that the loop is to get; None: those that were drawn."""
         shape = np.shape(values)
         location, scale = (np.broadcast_to(np.asarray(one, dtype=np.float64), shape).ravel() for one in where)
-        draw = Draw(primitive, _site(), location, np.abs(scale), np.array(values, dtype=np.float64).ravel())
+        draw = Draw(primitive, site(), location, np.abs(scale), np.array(values, dtype=np.float64).ravel())
         self.events.append(len(self.draws))
         self.draws.append(draw)
         return None if self.change is None else self.change(len(self.draws) - 1, draw)
@@ -89,11 +91,13 @@ class Hooks:
         with ExitStack() as changes:
             changes.enter_context(patch.object(os, "urandom", self._bytes))
             changes.enter_context(patch.object(random, "_urandom", self._bytes))
-            changes.enter_context(intercepted(self._loop, self._of_numpy))
-            if torch := sys.modules.get("torch"):
-                changes.enter_context(_torch(torch, self))
-            if jax := sys.modules.get("jax"):
-                changes.enter_context(_jax(jax, self))
+            if jax := sys.modules.get("jax"):  # what was compiled before is compiled again, with its draws seen
+                changes.callback(jax.clear_caches)
+                jax.clear_caches()
+            changes.enter_context(intercepted(self._loop, self._intercept))
+            if "torch" in sys.modules:
+                handle = import_module("torch.optim.optimizer").register_optimizer_step_pre_hook(self._before_step)
+                changes.callback(handle.remove)
             yield
 
     def watch_generators(self, call: Callable[[], Any]) -> None:
@@ -128,42 +132,46 @@ class Hooks:
         if torch := sys.modules.get("torch"):
             torch.manual_seed(int(words[0]))
 
-    def drawn(self, primitive: str, values: Callable[[], Any], where: Callable[[], tuple[Any, Any]]) -> Any:
-        """Draw by calling `values`, and note it. Returns what was drawn, and what to put in its place or None."""
+    def _drawn(self, primitive: str, draw: Callable[[], Any], where: Callable[[], tuple[Any, Any]]) -> Any:
+        """Draw, and note it. Returns what the loop gets."""
         tap = self._tap
         if tap is None or tap.inside:
-            return values(), None
+            return draw()
         tap.inside = True
         try:
-            made = values()
+            made = draw()
         finally:
             tap.inside = False
-        shown = made.detach().cpu().double().numpy() if hasattr(made, "detach") else made
-        return made, tap.note(primitive, shown, where())
+        values = None if is_traced(made) else tap.note(primitive, as_numpy(made), where())
+        return made if values is None else with_values(made, values)
 
-    def not_seen(self) -> None:
-        """Note that noise is drawn where it has no value."""
-        if self._tap is not None:
-            self._tap.traced = True
-
-    def of_optimizer(self, gradients: list[Floats]) -> None:
+    def _before_step(self, optimizer: Any, given: Any, options: Any) -> None:
         """Note what an optimizer of torch is about to use."""
-        if self._tap is not None:
-            self._tap.gradients.append(gradients)
+        if self._tap is not None and not type(optimizer).__module__.startswith("opacus"):  # it wraps another one
+            every = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+            self._tap.gradients.append([as_numpy(one.grad).astype(np.float64).ravel() for one in every])
 
-    def _of_numpy(self, primitive: Primitive, original: Callable[..., Any], given: Any, options: Any) -> Any:
+    def _intercept(self, primitive: Primitive, original: Callable[..., Any], given: Any, options: Any) -> Any:
         if primitive.kind != "Gaussian" or primitive.where is None:
             return original(*given, **options)
-        of_arguments = primitive.where
-        made, values = self.drawn(
-            str(primitive), lambda: original(*given, **options), lambda: of_arguments(*given, **options)
-        )
-        if values is None:
+        where = partial(primitive.where, *given, **options)
+        made = self._drawn(str(primitive), partial(original, *given, **options), where)
+        return self._when_compiled(made, str(primitive)) if is_traced(made) else made
+
+    def _when_compiled(self, made: Any, primitive: str) -> Any:
+        """Return what jax compiles for a draw: it asks here for the numbers when the step runs."""
+        jax, callback = sys.modules["jax"], import_module("jax.experimental").io_callback
+
+        def on_the_host(drawn: Any) -> Any:
+            values: Any = self._drawn(primitive, lambda: np.array(drawn), lambda: (0.0, 1.0))
+            return values
+
+        try:
+            return callback(on_the_host, jax.ShapeDtypeStruct(made.shape, made.dtype), made, ordered=True)
+        except (ValueError, NotImplementedError):  # within vmap, where no order is
+            if self._tap is not None:
+                self._tap.traced = True
             return made
-        if isinstance(made, np.ndarray):
-            made[...] = values.reshape(made.shape)
-            return made
-        return type(made)(values[0])
 
     def _bytes(self, size: int) -> bytes:
         return shake_256(repr((self._seed, "system", next(self._asked))).encode()).digest(size)
@@ -180,85 +188,3 @@ def _reseed(generator: Any, number: int) -> None:
         random.Random.seed(generator, number)
     else:
         generator.state = type(generator)(number).state
-
-
-@contextmanager
-def _torch(torch: Any, hooks: Hooks) -> Iterator[None]:
-    """Hook torch's normal numbers, and what its optimizers are given."""
-
-    def wrapped(name: str, original: Callable[..., Any], where: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def called(*given: Any, **options: Any) -> Any:
-            mean, deviation = where(*given, **options)
-            shown = tuple(one.detach().cpu().numpy() if hasattr(one, "detach") else one for one in (mean, deviation))
-            made, values = hooks.drawn(f"torch.{name}", lambda: original(*given, **options), lambda: shown)
-            if values is not None:
-                with torch.no_grad():
-                    made.copy_(torch.as_tensor(values).reshape(made.shape))
-            return made
-
-        return called
-
-    def normal(mean: Any = 0.0, std: Any = 1.0, *rest: Any, **options: Any) -> tuple[Any, Any]:
-        return mean, std
-
-    def standard(*given: Any, **options: Any) -> tuple[Any, Any]:
-        return 0.0, 1.0
-
-    def in_place(self: Any, mean: Any = 0.0, std: Any = 1.0, **options: Any) -> tuple[Any, Any]:
-        return mean, std
-
-    def before_step(optimizer: Any, given: Any, options: Any) -> None:
-        if not type(optimizer).__module__.startswith("opacus"):  # it wraps the one that gets the noisy gradient
-            every = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
-            hooks.of_optimizer([one.grad.detach().cpu().double().numpy().ravel() for one in every])
-
-    with ExitStack() as changes:
-        for holder, name, where in (
-            (torch, "normal", normal),
-            (torch, "randn", standard),
-            (torch, "randn_like", standard),
-            (torch.Tensor, "normal_", in_place),
-        ):
-            original = getattr(holder, name)
-            changes.enter_context(patch.object(holder, name, wrapped(name, original, where)))
-        handle = import_module("torch.optim.optimizer").register_optimizer_step_pre_hook(before_step)
-        changes.callback(handle.remove)
-        yield
-
-
-@contextmanager
-def _jax(jax: Any, hooks: Hooks) -> Iterator[None]:
-    """Hook jax's normal numbers. Compiled steps call back; what was compiled before is compiled again."""
-    original, callback = jax.random.normal, import_module("jax.experimental").io_callback
-
-    def on_the_host(made: Any) -> Any:
-        values = hooks.drawn("jax.random.normal", lambda: np.asarray(made), lambda: (0.0, 1.0))[1]
-        return np.asarray(made) if values is None else values.reshape(made.shape).astype(made.dtype)
-
-    @functools.wraps(original)
-    def normal(*given: Any, **options: Any) -> Any:
-        made = original(*given, **options)
-        if not isinstance(made, jax.core.Tracer):
-            return jax.numpy.asarray(on_the_host(made))
-        try:
-            return callback(on_the_host, jax.ShapeDtypeStruct(made.shape, made.dtype), made, ordered=True)
-        except (ValueError, NotImplementedError):  # within vmap, where no order is
-            hooks.not_seen()
-            return made
-
-    jax.clear_caches()
-    with patch.object(jax.random, "normal", normal):
-        yield
-    jax.clear_caches()
-
-
-def _site() -> str:
-    """Return the file and the line that drew: the nearest frame outside of this project and of the libraries' own."""
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if not module.startswith(("subnormal.audit.", "torch.", "jax.", "unittest.", "functools")):
-            return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
-        frame = frame.f_back
-    return "unknown"

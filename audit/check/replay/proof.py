@@ -13,9 +13,10 @@ What confirms it (`is_confirmed`):
   again while primitives are recorded. All outcomes must be the same: else the function tells the two apart, by the type
   of a generator as it may be, or draws from a source that nobody knows.
 - *Shown.* Each of the recorded runs must draw the same noise around the same locations, and show the release. A share
-  `SHARE` of runs that do not is seen with probability 1 − α, because (1 − SHARE)^runs ≤ α.
-- *Beyond.* So many further replays move the release to where the event holds, as the law of its noise says, with other
-  noise as it was drawn in these runs. Both inputs must show it there. So the same holds given the event.
+  of runs that do not is seen with probability 1 − α, because (1 − share)^runs ≤ α. It is `SHARE`, and more of a slow
+  function: fewer runs see a larger share alone.
+- *Beyond.* So many further runs are replayed with the release where the event holds, as the law of its noise says, and
+  with other noise as they drew it. Both inputs must show it there. So the same holds given the event.
 - *Frequency.* The outcomes of the unrecorded runs must follow the law of the release, in both worlds: their
   distribution function lies nowhere further off than the Dvoretzky-Kiefer-Wolfowitz inequality allows. This drops
   evidence that is right with a probability of at most `DROPPED`.
@@ -25,17 +26,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from subnormal.attacks.core.events import Learned, Term
-from subnormal.attacks.core.outcome_paths import leaves
 from subnormal.audit.check.evidence import ModelledEvidence, ModelledLoss
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.replay.recorder import Floats, Recorder, Run
+from subnormal.audit.check.replay.outcome import Floats, key_of, outcome_of
+from subnormal.audit.check.replay.recorder import Recorder, Run
 from subnormal.audit.check.replay.releases import Release
 from subnormal.audit.check.search import Pair
 from subnormal.audit.model import Verdict
@@ -43,16 +44,17 @@ from subnormal.audit.randomness.primitives import intercepted
 from subnormal.audit.randomness.repetition import Repetition
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts
-from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
-SHARE = 0.01  # of the runs of an input in which the outcome may not show the release
+SHARE = 0.01  # of the runs of an input in which the outcome may not show the release, where there is time for them
+FEWEST = 32  # runs of each input that confirm
+LONGEST = 1000  # numbers of a release whose event names each with its weight
 EXPECTED = 1 << 20  # runs of which the events are expected to be what their probabilities say
 LEAST = 1e-9  # probability of an event in the world where it is likelier
 PROBABILITIES = np.concatenate([np.geomspace(LEAST, 0.5, 400), 1 - np.geomspace(1e-3, 0.5, 100)[:-1]])
 DROPPED = 1e-6  # the probability that evidence is dropped although all that it assumes is so
-KINDS = 6  # of runs, of each of which `runs_needed` are made
+KINDS = 7  # of runs, of each of which `runs_needed` are made
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Beyond:
     """The event that a release lies at a threshold or beyond it. world: where it is likelier; sign: −1 below.
 
     The outcome shows it up to a rounding, so that it may hold in the other world from two roundings before on. likely,
-    other: its probability in each world. excess: of the first over what the point of the claim allows.
+    other: its probability in each world. excess: of the first over what the point of the claim allows. share: of the
+    runs that may not show the release.
     """
 
     release: Release
@@ -79,6 +82,7 @@ class Beyond:
     likely: float
     other: float
     excess: float
+    share: float = SHARE
 
     def growth(self) -> float:
         """Return the nats that a run of each world is expected to add to the evidence of runs."""
@@ -93,7 +97,16 @@ class Beyond:
         """Return the event on outcomes."""
         at = self.threshold - self.sign * self.release.rounding
         low, high = (at, math.inf) if self.sign > 0 else (-math.inf, at)
-        return Learned((Term("value", self.release.path),), low, high)
+        weighted = zip(self.release.paths(), self.release.weights.tolist(), strict=True)
+        return Learned(tuple(Term("value", path, weight) for path, weight in weighted), low, high)
+
+    def described(self) -> Mapping[str, Any]:
+        """Return the event as a JSON object. Of a very long sum it does not hold the weights."""
+        if self.release.weights.size <= LONGEST:
+            return self.event().to_json()
+        name = f"a sum of {self.release.weights.size:,} numbers, weighted by how far each moves: it"
+        side = "at least" if self.sign > 0 else "at most"
+        return {"kind": "predicate", "name": f"({name} is {side} {self.threshold:g})", "portable": False}
 
     def drawn(self, shares: Floats) -> Floats:
         """Return values of the release, given the event, in the world where it is likelier. shares: uniform."""
@@ -108,8 +121,9 @@ class Beyond:
         digits = math.floor(-math.log10(one.rounding or LEAST * LEAST))
         low, high, scale, other_scale = (round(number, digits) + 0.0 for number in (*one.locations, *one.scales))
         scales = (scale, other_scale) if scale != other_scale else (None, None)
+        drawn = f"{call.primitive}{f' ({n:,} numbers, along what moved)' if (n := one.weights.size) > 1 else ''}"
         loss = ModelledLoss(
-            str(call.primitive), call.primitive.kind, call.site, low, high, max(scale, other_scale), one.loss, *scales
+            drawn, call.primitive.kind, call.site, low, high, max(scale, other_scale), one.loss, *scales
         )
         return ModelledEvidence(
             Verdict.VIOLATED, self.point, _epsilon(self), min(1.0, self.point.delta + self.excess), loss, runs
@@ -133,6 +147,15 @@ def exceeded(releases: tuple[Release, ...], claim: AnyClaim, share: float = SHAR
     return best if best is not None and best.excess > SLACK else None
 
 
+def affordable(function: Function, alpha: float) -> tuple[int, float]:
+    """Return how many runs of each kind may confirm, and the share of runs that one of them sees with probability
+    1 − α. A share of 1: there is no time for them.
+    """
+    left = function.left() / 4 / KINDS / max(1e-9, function.seconds_a_run())
+    runs = runs_needed(alpha) if left >= runs_needed(alpha) else int(left)
+    return runs, max(SHARE, -math.expm1(math.log(alpha) / runs)) if runs >= FEWEST else 1.0
+
+
 def _best(release: Release, point: Claim, share: float, world: int, sign: int) -> Beyond:
     law = LAWS[release.call.primitive.kind]
     likely, scale = PROBABILITIES, release.scales
@@ -142,7 +165,8 @@ def _best(release: Release, point: Claim, share: float, world: int, sign: int) -
         other = law.tail(np.where(scale[1 - world] > 0, x / scale[1 - world], np.copysign(np.inf, x)))
     excess = (1 - share) * likely - _ratio(point) * (other + _unseen(point, share)) - point.delta
     at = int(np.argmax(np.where(np.isfinite(threshold), excess, -np.inf)))
-    return Beyond(release, point, world, sign, *(float(one[at]) for one in (threshold, likely, other, excess)))
+    found = Beyond(release, point, world, sign, *(float(one[at]) for one in (threshold, likely, other, excess)))
+    return replace(found, share=share)
 
 
 def _ratio(point: Claim) -> float:
@@ -150,13 +174,13 @@ def _ratio(point: Claim) -> float:
 
 
 def _unseen(point: Claim, share: float) -> float:
-    """Return the share that is added to the probability in the other world."""
-    return share if _ratio(point) * share < 1 else 0.0
+    """Return the share that is added to the probability in the other world. Few runs never leave it out."""
+    return share if share > SHARE or _ratio(point) * share < 1 else 0.0
 
 
 def _epsilon(one: Beyond) -> float:
     """Return the loss that the event shows, without the shares."""
-    likely, other = (1 - SHARE) * one.likely - one.point.delta, one.other + _unseen(one.point, SHARE)
+    likely, other = (1 - one.share) * one.likely - one.point.delta, one.other + _unseen(one.point, one.share)
     return math.log(likely / other) if other > 0 else math.inf
 
 
@@ -195,61 +219,59 @@ def runs_needed(alpha: float) -> int:
 
 def is_confirmed(function: Function, pair: Pair, beyond: Beyond, runs: int) -> bool:
     """Return whether so many runs of each kind agree with an event of a release."""
-    repetition, recorder = Repetition(), Recorder(function)
+    release, repetition, recorder = beyond.release, Repetition(function.function), Recorder(function)
     with repetition.once():
-        outcomes = [[function.outcome(data) for _ in range(runs)] for data in pair]
+        unrecorded = [[_short(outcome_of(function, data), release) for _ in range(runs)] for data in pair]
+    drawn: list[Run] = []  # the first of each world
     with repetition.again(), intercepted(function.function, recorder.intercept):
-        recorded = [[recorder.run(data) for _ in range(runs)] for data in pair]
-    for world in (0, 1):
-        same = zip(outcomes[world], recorded[world], strict=True)
-        if not all(identity(one) == identity(run.outcome) for one, run in same):
-            return False
-        if not _is_shown(beyond.release, recorded[world], world):
-            return False
-    with intercepted(function.function, recorder.intercept):
-        if not all(_is_shown_at(recorder, pair, beyond, *one) for one in _values(beyond, recorded[beyond.world])):
-            return False
-    return all(_follows(beyond.release, outcomes[world], world) for world in (0, 1))
-
-
-def _is_shown(release: Release, recorded: list[Run], world: int) -> bool:
-    """Return whether all runs of a world draw the same noise, and show the release."""
-    drawn = recorded[0]
-    return all(
-        run.is_drawn_as(drawn) and release.is_shown(run.outcome, world, float(run.noise[release.number]))
-        for run in recorded
-    )
-
-
-def _values(beyond: Beyond, recorded: list[Run]) -> Iterable[tuple[Run, float]]:
-    """Return the runs, with a value of the release for each, given the event."""
+        for world, data in enumerate(pair):
+            for key, _ in unrecorded[world]:
+                run = recorder.run(data)
+                drawn += [run] if len(drawn) == world else []
+                if key_of(run.outcome) != key or not run.is_drawn_as(drawn[world]):
+                    return False
+                if not release.is_shown(run.outcome, world, run.noise[release.numbers]):
+                    return False
     draw = random.Random(f"beyond {beyond.threshold}")
-    shares = np.array([1 - draw.random() for _ in recorded])
-    return zip(recorded, beyond.drawn(shares).tolist(), strict=True)
+    values = beyond.drawn(np.array([1 - draw.random() for _ in range(runs)])).tolist()
+    with intercepted(function.function, recorder.intercept):
+        for value in values:
+            first = recorder.run(pair[beyond.world])
+            if not first.is_drawn_as(drawn[beyond.world]) or not _is_shown_at(recorder, pair, beyond, first, value):
+                return False
+    return all(_follows(release, [value for _, value in unrecorded[world]], world) for world in (0, 1))
+
+
+def _short(outcome: Any, release: Release) -> tuple[Any, float]:
+    """Return what tells outcomes apart, and the release that one shows; NaN for none."""
+    values = release.values(outcome)
+    return key_of(outcome), math.nan if values is None else float(values @ release.weights)
 
 
 def _is_shown_at(recorder: Recorder, pair: Pair, beyond: Beyond, first: Run, value: float) -> bool:
-    """Return whether both inputs show a value of the release, with the other noise of a run."""
-    release = beyond.release
+    """Return whether both inputs show a value of the release, with the other noise of a run of the likelier one.
+
+    Of several numbers, each moves by its share: given their sum, independent Gaussian noise is distributed so.
+    """
+    release, noise = beyond.release, first.noise
+    own = release.each_location + release.each_factor * noise[release.numbers]
+    shares = release.weights * release.each_scale[beyond.world] ** 2
+    each = own[beyond.world] + shares * ((value - own[beyond.world] @ release.weights) / (shares @ release.weights))
     for world, data in enumerate(pair):
-        noise = (value - release.locations[world]) / release.factors[world]
-        shifts, before = {}, 0
-        for at, call in enumerate(first.calls):
-            within = release.number - before
-            if 0 <= within < call.noise.size:
-                shifts[at] = np.zeros(call.noise.size)
-                shifts[at][within] = noise - call.noise[within]
-            before += call.noise.size
-        run = recorder.run(data, first, shifts)
-        if run.difference is not None or not release.is_shown(run.outcome, world, noise):
+        moved = noise.copy()
+        moved[release.numbers] = (each - release.each_location[world]) / release.each_factor[world]
+        located = [at for at, call in enumerate(first.calls) if call.primitive.where is not None]
+        ends = np.cumsum([first.calls[at].locations.size for at in located])
+        changes = np.split(moved - noise, ends[:-1])
+        run = recorder.run(data, first, {at: by for at, by in zip(located, changes, strict=True) if by.any()})
+        if run.difference is not None or not release.is_shown(run.outcome, world, moved[release.numbers]):
             return False
     return True
 
 
-def _follows(release: Release, outcomes: list[Any], world: int) -> bool:
-    """Return whether outcomes follow the law of the release."""
-    values = np.array([float(leaves(outcome)[release.path]) for outcome in outcomes])
-    return off(release, world, values) <= math.sqrt(math.log(4 / DROPPED) / 2 / len(values))
+def _follows(release: Release, values: list[float], world: int) -> bool:
+    """Return whether values of the release follow its law."""
+    return off(release, world, np.array(values)) <= math.sqrt(math.log(4 / DROPPED) / 2 / len(values))
 
 
 def off(release: Release, world: int, values: Floats) -> float:

@@ -7,30 +7,30 @@ what becomes of noise is seen by shifting it, and not by values that remember wh
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import zip_longest
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.randomness.primitives import Primitive
+from subnormal.audit.check.replay.outcome import outcome_of
+from subnormal.audit.randomness.arrays import as_numpy, is_traced, site, with_values
+from subnormal.audit.randomness.catalogue import Primitive
 
-OWN = ("subnormal.audit.check", "subnormal.audit.randomness")  # modules whose lines are not the user's
 Floats = NDArray[np.float64]
 Shifts = Mapping[int, Floats]  # by the number of a call: what is added to its noise
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Call:
     """One call of a primitive in one run.
 
     locations, scales: of each number of its result, flat; empty where the primitive does not say. result: what the
-    function was given. matched: whether the run that is replayed has this call.
+    function was given, of torch and jax as an array. matched: whether the run that is replayed has this call.
     """
 
     primitive: Primitive
@@ -40,7 +40,7 @@ class Call:
     result: Any
     matched: bool
 
-    @property
+    @cached_property
     def noise(self) -> Floats:
         """The numbers of the result without their locations, flat."""
         return np.asarray(self.result, dtype=np.float64).ravel() - self.locations
@@ -56,7 +56,7 @@ class Run:
     first: Run | None = None
     shifts: Shifts = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
-    outcome: Hashable = None
+    outcome: Any = None
     difference: str | None = None
 
     @property
@@ -94,6 +94,9 @@ class Recorder:
         run = self._run
         if run is None or self._inside:
             return original(*arguments, **options)
+        if primitive.kind == "key":
+            _forget_seed(run, arguments)
+            return original(*arguments, **options)
         self._inside = True
         try:
             return _called(run, primitive, original, arguments, options)
@@ -104,7 +107,7 @@ class Recorder:
         """Run the function once, and record or replay."""
         self._run = run = Run(first, shifts or {})
         try:
-            run.outcome = self._function.outcome(data)
+            run.outcome = outcome_of(self._function, data)
         finally:
             self._run = None
         run.difference = None if first is None else _difference(first, run)
@@ -114,7 +117,10 @@ class Recorder:
 def _called(
     run: Run, primitive: Primitive, original: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    result, origin, number = original(*arguments, **options), None, len(run.calls)
+    made, origin, number = original(*arguments, **options), None, len(run.calls)
+    if is_traced(made):  # jax compiles the function: what its draws will be is not seen
+        return made
+    result = as_numpy(made) if primitive.is_of_tensors else made
     if run.first is not None and number < len(run.first.calls):
         origin = run.first.calls[number]
         if origin.primitive is not primitive or _shape(primitive, origin.result) != _shape(primitive, result):
@@ -129,19 +135,20 @@ def _called(
     if origin is not None:
         shift = run.shifts.get(number)
         if primitive.where is None or (shift is None and np.array_equal(locations, origin.locations)):
-            result = origin.result
+            made = with_values(made, origin.result) if primitive.is_of_tensors else origin.result
         else:
-            result = _of_type(result, locations + origin.noise + (0.0 if shift is None else shift))
-    run.calls.append(Call(primitive, _site(), locations, scales, result, origin is not None))
-    return result.copy() if isinstance(result, np.ndarray | list) else result  # the function may write into it
+            made = with_values(made, locations + origin.noise + (0.0 if shift is None else shift))
+        result = as_numpy(made) if primitive.is_of_tensors else made
+    run.calls.append(Call(primitive, site(), locations, scales, result, origin is not None))
+    return made.copy() if isinstance(made, np.ndarray | list) else made  # the function may write into it
 
 
-def _of_type(result: Any, numbers: Floats) -> Any:
-    """Return numbers in the type and the shape of a result."""
-    rounded = np.rint(numbers) if np.asarray(result).dtype.kind in "iu" else numbers
-    if isinstance(result, np.ndarray):
-        return rounded.reshape(result.shape).astype(result.dtype)
-    return type(result)(rounded[0].item())
+def _forget_seed(run: Run, arguments: tuple[Any, ...]) -> None:
+    """Forget the call that drew a seed where a key is made of it: what is drawn with the key is recorded."""
+    last = run.calls[-1].result if run.calls and run.calls[-1].primitive.where is None else None
+    seed = arguments[0] if arguments else None
+    if isinstance(last, int | np.integer) and isinstance(seed, int | np.integer) and last == seed:
+        run.calls.pop()
 
 
 def depends(what: str, shown: tuple[object, object], calls: tuple[Call | None, Call | None]) -> str:
@@ -182,12 +189,3 @@ def _shape(primitive: Primitive, result: Any) -> tuple[int, ...]:
     if isinstance(result, np.ndarray):
         return np.shape(result)
     return (len(result),) if type(result) in (list, bytes) else ()
-
-
-def _site() -> str:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(OWN):
-        frame = frame.f_back
-    if frame is None:
-        return "unknown"
-    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

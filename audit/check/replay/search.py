@@ -12,7 +12,7 @@ from subnormal.audit.check.evidence import CheckEvidence
 from subnormal.audit.check.first_calls import FIRST_PAIRS
 from subnormal.audit.check.function import OverTimeError
 from subnormal.audit.check.judge import judge, judge_by_runs
-from subnormal.audit.check.replay.proof import KINDS, Beyond, exceeded, is_confirmed, runs_needed
+from subnormal.audit.check.replay.proof import LONGEST, Beyond, affordable, exceeded, is_confirmed
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen, seen
 from subnormal.audit.check.score import CONFIRM, SCREEN, Candidate
@@ -80,15 +80,17 @@ class ReplaySearch:
     def _conviction(self, pair: Pair, replayed: Seen) -> Callable[[], Finding | None] | None:
         """Return how a pair may be convicted; None where nothing speaks against it."""
         check, claim = self._check, self._check.claimed(*pair)
-        if not self._is_doubtful and (beyond := exceeded(replayed.countable(), claim)) is not None:
+        share = affordable(check.function, check.alpha / 4)[1]  # what `_modelled` will have
+        if not self._is_doubtful and (beyond := exceeded(replayed.countable(), claim, share)) is not None:
             return partial(self._modelled, pair, beyond)
         if (
             self._proposals > 0
             and replayed.runs is not None
             and (beyond := exceeded(replayed.releases, claim, 0.0)) is not None
+            and beyond.release.weights.size <= LONGEST
         ):
-            affordable = self._left * JUDGING / 2 / max(1e-9, check.function.seconds_a_run())
-            if beyond.growth() * affordable > -ENOUGH * math.log(check.alpha):
+            runs = self._left * JUDGING / 2 / max(1e-9, check.function.seconds_a_run())
+            if beyond.growth() * runs > -ENOUGH * math.log(check.alpha):
                 return partial(self._proposed, pair, beyond)
         if self._looks > 0 and replayed.without_noise and not check.function.is_too_slow(2 * (1 + CONFIRM) * SCREEN[0]):
             self._looks -= 1
@@ -114,12 +116,11 @@ class ReplaySearch:
     def _modelled(self, pair: Pair, beyond: Beyond) -> Finding | None:
         """Return that a pair is convicted by its release, if runs agree with it."""
         check, self._is_doubtful = self._check, True  # until they do
-        runs = runs_needed(check.share_of_alpha() / 2)  # each input may hide a share of its own
-        if check.function.is_too_slow(KINDS * runs) or not is_confirmed(check.function, pair, beyond, runs):
+        runs, share = affordable(check.function, check.share_of_alpha() / 2)  # each input may hide a share of its own
+        if share > beyond.share or not is_confirmed(check.function, pair, beyond, runs):
             return None
         shown: dict[str, CheckEvidence] = {"modelled": beyond.evidence(runs)}
-        event = beyond.event().to_json()
-        return check.finding("replay", pair, event, shown, verdict=Verdict.VIOLATED, point=beyond.point)
+        return check.finding("replay", pair, beyond.described(), shown, verdict=Verdict.VIOLATED, point=beyond.point)
 
 
 def _promised(replayed: Seen, claim: AnyClaim) -> float:

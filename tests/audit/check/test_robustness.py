@@ -17,7 +17,8 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, change_one, check, within
-from subnormal.audit.randomness.primitives import FUNCTIONS, METHODS, Primitive, intercepted
+from subnormal.audit.randomness.catalogue import FUNCTIONS, METHODS, Primitive
+from subnormal.audit.randomness.primitives import intercepted
 
 VALUES = st.integers(0, 9)
 LISTS = st.lists(st.integers(0, 9), max_size=3)

@@ -15,15 +15,8 @@ import pytest
 from diffprivlib import mechanisms
 from scipy import stats
 
-from subnormal.audit.randomness.primitives import (
-    FUNCTIONS,
-    GENERATOR,
-    METHODS,
-    RANDOM_STATE,
-    Primitive,
-    drawn_from,
-    intercepted,
-)
+from subnormal.audit.randomness.catalogue import FUNCTIONS, GENERATOR, METHODS, RANDOM_STATE, Primitive
+from subnormal.audit.randomness.primitives import drawn_from, intercepted
 
 RNG, OLDER, MINE = np.random.default_rng(1), np.random.RandomState(2), random.Random(3)
 LAPLACE = mechanisms.Laplace(epsilon=0.5, delta=0.1, sensitivity=2.0)
