@@ -32,7 +32,7 @@ LARGEST = 1e300  # scale of which a shift is a number
 NEAR, FAR = (4.0, 12.0), (40.0, 120.0)  # scales: noise is shifted up by so much, and then down by so much
 ROUNDED = 0.03  # scales: a part that is rounded to so little still shows the release
 ROUGHLY = 0.05  # relative: what a part may miss of a shift, to guide the search
-EACH = "places numbers each_location each_factor each_scale each_rounding each_seen weights".split()
+EACH = ["places", "numbers", "each_location", "each_factor", "each_scale", "each_rounding", "each_seen", "weights"]
 MOST = 64  # releases of a block of parts that are looked at one by one, those with the largest loss; notes of a call
 
 
