@@ -134,7 +134,7 @@ def _held(root: object) -> list[Any]:
             if id(one) not in known and _is_of_torch(one):
                 known[id(one)] = one
                 found.append(one)
-            elif id(one) not in known and gc.is_tracked(one):
+            elif id(one) not in known and (gc.is_tracked(one) or type(one) in (tuple, dict)):
                 known[id(one)] = one
                 ahead.append(one)
                 if id(one) in left:

@@ -1,8 +1,8 @@
 """PyTorch (https://pytorch.org): value + σ·torch.randn on a CPU, in bfloat16 and float16, as up to version 2.11.
 
 PyTorch promises no privacy (`enumerated_normals`). These versions do Box-Muller in the type itself, from the lowest 8
-or 11 bits of two words of MT19937, so no bfloat16 normal is beyond ±3.33. Later versions do it in float32, from 48
-bits: there the members take no data.
+or 11 bits of two words of MT19937, so no bfloat16 normal is beyond ±3.33. Later versions (2.12 to 2.14 are alike to the
+last bit) do it in float32, from 48 bits, and round once: there the members take no data.
 
 The generator's seed is 32 bits of ours, so rows can be reproduced. The law is found by PyTorch's own operations: its
 generator is given a state that makes it hand out the words that are wanted. What the law takes at its word is that the

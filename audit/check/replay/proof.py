@@ -48,7 +48,6 @@ from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
 SHARE = 0.01  # of the runs of an input in which the outcome may not show the release, where there is time for them
-FEWEST = 32  # runs of each input that confirm
 LONGEST = 1000  # numbers of a release whose event names each with its weight
 EXPECTED = 1 << 20  # runs of which the events are expected to be what their probabilities say
 LEAST = 1e-9  # probability of an event in the world where it is likelier
@@ -147,13 +146,13 @@ def exceeded(releases: tuple[Release, ...], claim: AnyClaim, share: float = SHAR
     return best if best is not None and best.excess > SLACK else None
 
 
-def affordable(function: Function, alpha: float) -> tuple[int, float]:
-    """Return how many runs of each kind may confirm, and the share of runs that one of them sees with probability
-    1 − α. A share of 1: there is no time for them.
+def affordable(function: Function, alpha: float, seconds: float) -> tuple[int, float]:
+    """Return how many runs of each kind may confirm in a quarter of the time, and the share of runs that one of them
+    sees with probability 1 − α; a share of 1 where there is no time for any.
     """
-    left = function.left() / 4 / KINDS / max(1e-9, function.seconds_a_run())
-    runs = runs_needed(alpha) if left >= runs_needed(alpha) else int(left)
-    return runs, max(SHARE, -math.expm1(math.log(alpha) / runs)) if runs >= FEWEST else 1.0
+    most = seconds / 4 / KINDS / max(1e-9, function.seconds_a_run())
+    runs = int(min(runs_needed(alpha), most))
+    return runs, max(SHARE, -math.expm1(math.log(alpha) / runs)) if runs > 0 else 1.0
 
 
 def _best(release: Release, point: Claim, share: float, world: int, sign: int) -> Beyond:
@@ -264,7 +263,7 @@ def _is_shown_at(recorder: Recorder, pair: Pair, beyond: Beyond, first: Run, val
         ends = np.cumsum([first.calls[at].locations.size for at in located])
         changes = np.split(moved - noise, ends[:-1])
         run = recorder.run(data, first, {at: by for at, by in zip(located, changes, strict=True) if by.any()})
-        if run.difference is not None or not release.is_shown(run.outcome, world, moved[release.numbers]):
+        if run.difference is not None or not release.is_shown(run.outcome, world, run.noise[release.numbers]):
             return False
     return True
 

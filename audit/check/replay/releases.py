@@ -188,8 +188,8 @@ def seen(recorder: Recorder, pair: Pair) -> Seen | None:
     fixed = fixed or any(((block.values[0] == block.values[0, :1]).all(0) & _apart(block)).any() for block in blocks)
     releases, loss, is_complete = list[Release](), 0.0, False
     if all(run.is_drawn_as(base) for base, others in zip(runs, shifted, strict=True) for run in others):
-        amounts = [np.concatenate([np.zeros(0), *(shift[at] for at in sorted(shift))]) for shift in shifts]
-        releases, loss, is_complete = _releases(runs, blocks, amounts)
+        noise = np.array([[run.noise for run in (base, *others)] for base, others in zip(runs, shifted, strict=True)])
+        releases, loss, is_complete = _releases(runs, blocks, noise)
     if notes:  # other draws differ, of a sample or an order: the releases are those of one of them
         return Seen(
             None, tuple(replace(one, each_seen=np.zeros(1, dtype=bool)) for one in releases), notes, located, loss=loss
@@ -233,14 +233,17 @@ def _apart(block: Block) -> NDArray[np.bool_]:
     return apart if block.shape is not None else np.zeros(apart.shape, dtype=bool)
 
 
-def _releases(runs: tuple[Run, Run], blocks: list[Block], amounts: list[Floats]) -> tuple[list[Release], float, bool]:
-    """Return the releases of all blocks, the loss of all noise, and whether all noise is released."""
+def _releases(runs: tuple[Run, Run], blocks: list[Block], noise: Floats) -> tuple[list[Release], float, bool]:
+    """Return the releases of all blocks, the loss of all noise, and whether all noise is released.
+
+    noise: that was given, rounded to its type: shape (inputs, shifts, numbers), first without a shift.
+    """
     calls = [call for call in runs[0].calls if call.primitive.where is not None]
     ends = np.cumsum([call.locations.size for call in calls])
     losses, shown = np.zeros(ends[-1]), np.zeros(ends[-1], dtype=bool)
     found, before = list[Release](), 0
     for block in blocks if len(losses) else ():
-        moves = _moves(block, runs, amounts, before)
+        moves = _moves(block, runs, noise, before)
         before += moves.numbers.size
         np.maximum.at(losses, moves.numbers, each := moves.losses)
         shown[moves.numbers[moves.each_seen]] = True
@@ -261,7 +264,7 @@ def _releases(runs: tuple[Run, Run], blocks: list[Block], amounts: list[Floats])
     return found, sum(norms), bool(shown.all())
 
 
-def _moves(block: Block, runs: tuple[Run, Run], amounts: list[Floats], before: int) -> Release:
+def _moves(block: Block, runs: tuple[Run, Run], noise: Floats, before: int) -> Release:
     """Return the numbers of a block that move with one number of noise in both worlds, of whatever call. before:
     numbers that earlier blocks show.
     """
@@ -270,23 +273,24 @@ def _moves(block: Block, runs: tuple[Run, Run], amounts: list[Floats], before: i
     values = block.values[..., places]
     moved = values[:, 1:] - values[:, :1]
     of_floats = block.rounding * np.abs(values).max(axis=(0, 1))
-    numbers = _numbers(moved[0], amounts, of_floats, before)
-    near, far = (amount[numbers] for amount in amounts)
-    factors, noise = moved[:, 1] / far, runs[0].noise[numbers]
+    numbers = _numbers(moved[0], noise[0, 1:] - noise[0, 0], of_floats, before)
+    drawn = noise[:, 0, numbers]
+    near, far = (noise[:, at, numbers] - drawn for at in (1, 2))
+    factors = moved[:, 1] / far
     misses = np.abs(moved[:, 0] - factors * near)
     scales = np.abs(factors) * np.array([run.scales[numbers] for run in runs])
     is_exact = (misses <= of_floats).all(axis=0)
     rounding = np.where(is_exact, of_floats, ROUNDED * scales.min(axis=0))
     is_seen = (misses <= rounding / 2).all(axis=0) | is_exact
     kept = (misses <= ROUGHLY * np.abs(moved[:, 0])).all(axis=0)
-    locations, ones, call = values[:, 0] - factors * noise, np.ones(len(places)), runs[0].calls[0]
+    locations, ones, call = values[:, 0] - factors * drawn, np.ones(len(places)), runs[0].calls[0]
     found = Release(
         block.paths[0], block.shape, places, numbers, call, locations, factors, scales, rounding, is_seen, ones
     )
     return found if kept.all() else found.some(np.flatnonzero(kept))
 
 
-def _numbers(moved: Floats, amounts: list[Floats], rounding: Floats, before: int) -> NDArray[np.int64]:
+def _numbers(moved: Floats, amounts: Floats, rounding: Floats, before: int) -> NDArray[np.int64]:
     """Return the number of noise that each number of the outcome moves with, shape (numbers,).
 
     Those that are shown in the order in which they were drawn are found by it: of a million shifts in float32, two are

@@ -80,7 +80,7 @@ class ReplaySearch:
     def _conviction(self, pair: Pair, replayed: Seen) -> Callable[[], Finding | None] | None:
         """Return how a pair may be convicted; None where nothing speaks against it."""
         check, claim = self._check, self._check.claimed(*pair)
-        share = affordable(check.function, check.alpha / 4)[1]  # what `_modelled` will have
+        share = affordable(check.function, check.alpha / 4, JUDGING / 2 * self._left)[1]  # `_modelled` will have more
         if not self._is_doubtful and (beyond := exceeded(replayed.countable(), claim, share)) is not None:
             return partial(self._modelled, pair, beyond)
         if (
@@ -116,7 +116,7 @@ class ReplaySearch:
     def _modelled(self, pair: Pair, beyond: Beyond) -> Finding | None:
         """Return that a pair is convicted by its release, if runs agree with it."""
         check, self._is_doubtful = self._check, True  # until they do
-        runs, share = affordable(check.function, check.share_of_alpha() / 2)  # each input may hide a share of its own
+        runs, share = affordable(check.function, check.share_of_alpha() / 2, check.function.left())  # of each input
         if share > beyond.share or not is_confirmed(check.function, pair, beyond, runs):
             return None
         shown: dict[str, CheckEvidence] = {"modelled": beyond.evidence(runs)}

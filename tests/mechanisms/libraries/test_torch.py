@@ -17,6 +17,7 @@ from subnormal.mechanisms.samplers.float_normals import (
     DIGITS,
     FloatNormal,
     FloatType,
+    rounded,
 )
 from tests.support.walks import law_of
 
@@ -85,6 +86,19 @@ def test_the_support_and_what_no_finite_epsilon_explains(float_type: str, most: 
     beyond = np.isin(np.asarray(law_out.atoms), np.asarray(law_in.atoms), invert=True)
     mass = int(np.repeat(np.asarray(law_out.low), law_out.counts())[beyond].sum()) / law_out.denominator
     assert mass == pytest.approx({"bfloat16": 0.4382, "float16": 0.4329}[float_type], abs=1e-4)
+
+
+@pytest.mark.skipif(
+    installed(libraries_torch.PACKAGE) is None or libraries_torch.enumerable("bfloat16"),
+    reason="no torch that makes its bfloat16 normals in float32 is installed: pip install 'torch>=2.12'",
+)
+@pytest.mark.parametrize("float_type", OURS)
+def test_later_versions_round_their_float32_normals_once(float_type: FloatType) -> None:
+    """So a short normal depends on 24 bits of each of two words, and not on 8 or 11. It was so in 2.12.1, 2.13.0 and
+    2.14.1. Their float32 normals, and those of float64, are the ones of 2.11."""
+    words = libraries_torch.PROBE
+    of_float32 = libraries_torch.normals_of_words(words, "float32")
+    assert np.array_equal(libraries_torch.normals_of_words(words, float_type), rounded(of_float32, float_type))
 
 
 def test_normals_of_more_bits_have_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
