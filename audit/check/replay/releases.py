@@ -264,6 +264,7 @@ def _releases(runs: tuple[Run, Run], blocks: list[Block], noise: Floats) -> tupl
     return found, sum(norms), bool(shown.all())
 
 
+@np.errstate(invalid="ignore", over="ignore", divide="ignore")  # of noise without a finite scale
 def _moves(block: Block, runs: tuple[Run, Run], noise: Floats, before: int) -> Release:
     """Return the numbers of a block that move with one number of noise in both worlds, of whatever call. before:
     numbers that earlier blocks show.
@@ -298,14 +299,13 @@ def _numbers(moved: Floats, amounts: Floats, rounding: Floats, before: int) -> N
     """
     near, far = amounts
     found = np.minimum(before + np.arange(moved.shape[1]), len(near) - 1)
-    left = np.flatnonzero(np.abs(moved[0] - moved[1] / far[found] * near[found]) > rounding)
+    left = np.flatnonzero(~(np.abs(moved[0] - moved[1] / far[found] * near[found]) <= rounding))
     if left.size:
         order = np.argsort(far / near)
         ratios, wanted = (far / near)[order], moved[1, left] / moved[0, left]
-        after = np.searchsorted(ratios, wanted).clip(1, max(1, len(ratios) - 1))
-        after = np.minimum(after, len(ratios) - 1)
+        after = np.minimum(np.searchsorted(ratios, wanted), len(ratios) - 1)
         earlier = np.maximum(after - 1, 0)
-        found[left] = order[np.where(wanted - ratios[earlier] < ratios[after] - wanted, earlier, after)]
+        found[left] = order[np.where(ratios[after] - wanted < wanted - ratios[earlier], after, earlier)]
     return found
 
 

@@ -60,16 +60,22 @@ def test_the_loss_is_the_norm_of_what_moved(function: Callable[[Any], Any], loss
 @pytest.mark.parametrize(
     ("function", "kept", "broken"),
     [
-        (gaussian, 1.0, 0.9),
-        (lambda x: x + RNG.normal(0.0, [1.0, 5.0, 2.0]), 0.722, 0.65),
-        (lambda x: [gaussian(x), gaussian(x)], 1.0, 0.9),  # of two calls each counts alone
-        (lambda x: np.append(y := gaussian(x), y), 0.8, 0.7),  # a number that is shown twice is not two: each alone
+        (gaussian, Gdp(1.0), Gdp(0.9)),
+        (lambda x: x + RNG.normal(0.0, [1.0, 5.0, 2.0]), Gdp(0.722), Gdp(0.65)),
+        (lambda x: [gaussian(x), gaussian(x)], Gdp(1.0), Gdp(0.9)),  # of two calls each counts alone
+        (lambda x: np.append(gaussian(x), gaussian(x)), Gdp(1.0), Gdp(0.9)),
+        (lambda x: x + RNG.laplace(size=3), Claim(0.81), Claim(0.7)),  # Laplace numbers count alone
+        (
+            lambda x: np.append(y := gaussian(x), y),
+            Gdp(0.8),
+            Gdp(0.7),
+        ),  # a number that is shown twice is not two: each alone
     ],
 )
-def test_the_numbers_of_a_call_convict_together(function: Callable[[Any], Any], kept: float, broken: float) -> None:
+def test_the_numbers_of_a_call_convict_together(function: Callable[[Any], Any], kept: Any, broken: Any) -> None:
     for pair in (FORTH, FORTH[::-1]):
-        assert suspected(function, Gdp(kept), pair) is None
-        assert suspected(function, Gdp(broken), pair) is not None
+        assert suspected(function, kept, pair) is None
+        assert suspected(function, broken, pair) is not None
 
 
 def test_what_runs_agree_with_convicts_and_the_event_is_one_of_outcomes() -> None:
