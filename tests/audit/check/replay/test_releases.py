@@ -87,6 +87,7 @@ def test_a_number_of_noise_that_shows_in_two_parts_counts_once() -> None:
         lambda x: str(x + laplace()),
         lambda x: max(x + laplace(), laplace()),
         lambda x: [x + laplace(), max(0.0, laplace())],  # the outcome hides some noise
+        lambda x: [x + laplace(), round(laplace(), 1)],
         lambda x: float(x + np.random.laplace(0.0, 1.0, 2)[0]),
         lambda x: [x + laplace(), float(random.random() < 0.5)],
         lambda x: [first := laplace(20.0), first + x + laplace()],
