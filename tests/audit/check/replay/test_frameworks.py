@@ -205,7 +205,12 @@ def test_who_draws_otherwise_in_jax_is_not_accused(jax: Any) -> None:
     compiled = jax.jit(lambda x, key: x + jax.random.normal(key, (3,)))
     assert shown(released, FORTH) is None  # the seed is no noise alone
     assert seen(coin).countable() == ()
-    assert shown(lambda x: compiled(x, jax.random.key(secrets.randbits(31))), FORTH) is None  # no draw is seen
+    assert seen(lambda x: x * (secrets.randbits(8) > 9) + jax.random.normal(jax.random.key(7), (3,))).countable() == ()
+    in_jit = Function(lambda x: compiled(x, jax.random.key(secrets.randbits(31))), "in_jit")
+    recorder = Recorder(in_jit)
+    with intercepted(in_jit.function, recorder.intercept):
+        assert list(recorder.run(FORTH[0]).outcome.shapes.values()) == [(3,)]  # it is compiled as ever
+    assert shown(in_jit.function, FORTH) is None  # no draw is seen
     assert not accused(keyed(jax, "normal", lambda: 7), Gdp(0.5), FORTH, range(1))
 
 
