@@ -147,10 +147,10 @@ def exceeded(releases: tuple[Release, ...], claim: AnyClaim, share: float = SHAR
 
 
 def affordable(function: Function, alpha: float, seconds: float) -> tuple[int, float]:
-    """Return how many runs of each kind may confirm in a quarter of the time, and the share of runs that one of them
+    """Return how many runs of each kind may confirm in half of the time, and the share of runs that one of them
     sees with probability 1 − α; a share of 1 where there is no time for any.
     """
-    most = seconds / 4 / KINDS / max(1e-9, function.seconds_a_run())
+    most = seconds / 2 / KINDS / max(1e-9, function.seconds_a_run())
     runs = int(min(runs_needed(alpha), most))
     return runs, max(SHARE, -math.expm1(math.log(alpha) / runs)) if runs > 0 else 1.0
 

@@ -137,7 +137,7 @@ def test_a_million_numbers_take_well_under_a_second_per_run(kind: Any) -> None:
 def test_fewer_runs_see_a_larger_share_and_never_leave_it_out() -> None:
     slow = Function(lambda x: x, "slow", seconds=0.01, runs=100)  # 10^-4 s a run
     runs, share = affordable(slow, 1e-6, 1.0)
-    assert runs == 1 / 4 / 1e-4 // 7
+    assert runs == 1 / 2 / 1e-4 // 7
     assert (1 - share) ** runs == pytest.approx(1e-6)
     assert affordable(slow, 1e-6, 100.0) == (runs_needed(1e-6), SHARE)
     assert affordable(slow, 1e-6, 1e-4)[1] == 1.0
