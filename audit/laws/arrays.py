@@ -112,7 +112,9 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
     if not any(map(is_lazy, values)):
         return ufunc(*values)
     made = operation(*values)
-    return made.of_type(np.float64) if is_lazy(made) else made
+    if is_lazy(made):
+        return made.of_type(np.float64)
+    return np.float64(made) if type(made) is int else made  # a bound of a clip, which numpy makes a float
 
 
 def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
