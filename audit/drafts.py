@@ -27,6 +27,7 @@ PUBLIC: Mapping[str, str] = {  # parameters that are no data, and what a draft g
     "k": "3",
 }
 NUMBER = r"([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)"
+SAYS_CHANGED = re.compile(r"\b(?:chang|replac|substitut)", re.IGNORECASE)
 SAYS_PRIVATE = re.compile(r"differential|privac|private|epsilon|ε|noisy|noise|laplace|gauss", re.IGNORECASE)
 
 
@@ -166,7 +167,7 @@ def _domain(function: Callable[..., Any], values: Mapping[str, str]) -> Domain:
         return _frames(function, name, floats)
     if "Series" in text:
         imports = ("from hypothesis.extra.pandas import range_indexes, series",)
-        return Domain(f"series(elements={floats}, index=range_indexes(max_size=20))", "add_or_remove()", imports)
+        return Domain(f"series(elements={floats}, index=range_indexes(max_size=20))", _relation(function), imports)
     if "ndarray" in text or "NDArray" in text:
         imports = ("from hypothesis.extra.numpy import arrays",)
         return Domain(f"arrays(float, st.integers(1, 20), elements={floats})", "change_one()", imports)
@@ -176,7 +177,13 @@ def _domain(function: Callable[..., Any], values: Mapping[str, str]) -> Domain:
         keys, numbers = (elements.get(one, elements[str]) for one in (*arguments, str, int)[:2])
         return Domain(f"st.dictionaries({keys}, {numbers})", 'within(1, norm="l1")')
     element = elements.get(arguments[0], floats) if arguments else floats
-    return Domain(f"st.lists({element}, max_size=20)", "add_or_remove()")
+    return Domain(f"st.lists({element}, max_size=20)", _relation(function))
+
+
+def _relation(function: Callable[..., Any]) -> str:
+    """Return the relation of datasets of any length that the docstring names."""
+    words = function.__doc__ or ""
+    return "change_one()" if SAYS_CHANGED.search(words) and "remov" not in words.lower() else "add_or_remove()"
 
 
 def _frames(function: Callable[..., Any], name: str, floats: str) -> Domain:
@@ -188,4 +195,4 @@ def _frames(function: Callable[..., Any], name: str, floats: str) -> Domain:
     found = dict.fromkeys(re.findall(rf"""\b{name}\[["'](\w+)["']\]""", code)) or {"value": None}
     columns = ", ".join(f'column("{each}", elements={floats})' for each in found)
     imports = ("from hypothesis.extra.pandas import column, data_frames, range_indexes",)
-    return Domain(f"data_frames([{columns}], index=range_indexes(max_size=20))", "add_or_remove()", imports)
+    return Domain(f"data_frames([{columns}], index=range_indexes(max_size=20))", _relation(function), imports)

@@ -33,6 +33,7 @@ def total(records: list[float], bounds: tuple[float, float], epsilon: float) -> 
 
 
 def sales(frame: pd.DataFrame, threshold: float, *, epsilon: float) -> float:
+    """Adds noise for neighbours with one row replaced."""
     return float(frame["price"].clip(0, 1).sum()) + np.random.laplace(0, 1 / epsilon)
 
 
@@ -77,7 +78,8 @@ def test_what_is_guessed_of_a_module(written: Any) -> None:
         "        adjacent=add_or_remove(),\n        epsilon=1.0,\n",
         "lambda data: shop_of_drafts.total(data, bounds=(0.0, 1.0), epsilon=2.0),",
         "shop_of_drafts.sales(data, threshold=..., epsilon=0.5),  # edit: no value could be guessed for ...",
-        'data=data_frames([column("price", elements=st.floats(0.0, 1.0))], index=range_indexes(max_size=20)),',
+        'data=data_frames([column("price", elements=st.floats(0.0, 1.0))], index=range_indexes(max_size=20)),\n'
+        "        adjacent=change_one(),",
         'data=st.dictionaries(st.sampled_from("abc"), st.integers(0, 10)),\n        adjacent=within(1, norm="l1"),',
         "claim=Zcdp(0.5),",
         "data=arrays(float, st.integers(1, 20), elements=st.floats(0.0, 1.0)),\n        adjacent=change_one(),",
