@@ -65,11 +65,11 @@ class Tap:
     traced: bool = False
     inside: bool = False
 
-    def note(self, primitive: str, values: Any, where: tuple[Any, Any]) -> Floats | None:
-        """Note a draw. Returns the values, flat, that the loop is to get; None: those that were drawn."""
+    def note(self, primitive: str, place: str, values: Any, where: tuple[Any, Any]) -> Floats | None:
+        """Note a draw and its place in the code. Returns flat values for the loop; None: those that were drawn."""
         shape = np.shape(values)
         location, scale = (np.broadcast_to(np.asarray(one, dtype=np.float64), shape).ravel() for one in where)
-        draw = Draw(primitive, site(), location, np.abs(scale), np.array(values, dtype=np.float64).ravel())
+        draw = Draw(primitive, place, location, np.abs(scale), np.array(values, dtype=np.float64).ravel())
         self.events.append(len(self.draws))
         self.draws.append(draw)
         return None if self.change is None else self.change(len(self.draws) - 1, draw)
@@ -132,8 +132,10 @@ class Hooks:
         if torch := sys.modules.get("torch"):
             torch.manual_seed(int(words[0]))
 
-    def _drawn(self, primitive: str, draw: Callable[[], Any], where: Callable[[], tuple[Any, Any]]) -> Any:
-        """Draw, and note it. Returns what the loop gets."""
+    def _drawn(
+        self, primitive: str, draw: Callable[[], Any], where: Callable[[], tuple[Any, Any]], place: str | None = None
+    ) -> Any:
+        """Draw, and note it. Returns what the loop gets. place: in the code, where it is not the one that runs."""
         tap = self._tap
         if tap is None or tap.inside:
             return draw()
@@ -142,7 +144,7 @@ class Hooks:
             made = draw()
         finally:
             tap.inside = False
-        values = None if is_traced(made) else tap.note(primitive, as_numpy(made), where())
+        values = None if is_traced(made) else tap.note(primitive, place or site(), as_numpy(made), where())
         return made if values is None else with_values(made, values)
 
     def _before_step(self, optimizer: Any, given: Any, options: Any) -> None:
@@ -160,10 +162,10 @@ class Hooks:
 
     def _when_compiled(self, made: Any, primitive: str) -> Any:
         """Return what jax compiles for a draw: it asks here for the numbers when the step runs."""
-        jax, callback = sys.modules["jax"], import_module("jax.experimental").io_callback
+        jax, callback, place = sys.modules["jax"], import_module("jax.experimental").io_callback, site()
 
         def on_the_host(drawn: Any) -> Any:
-            values: Any = self._drawn(primitive, lambda: np.array(drawn), lambda: (0.0, 1.0))
+            values: Any = self._drawn(primitive, lambda: np.array(drawn), lambda: (0.0, 1.0), place)
             return values
 
         try:

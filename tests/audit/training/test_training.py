@@ -389,7 +389,9 @@ def test_a_compiled_step_of_jax() -> None:
     right = stepped(again=False)
     right(x, 1)
     assert checked(right, x).violated == ()
-    assert checked(stepped(again=True), x).violated == ("noise",)
+    twice = checked(stepped(again=True), x)
+    assert twice.violated == ("noise",)
+    assert "test_training.py:" in twice.stage("noise").said[0]  # where the step was compiled
     assert checked(trainer(**PITFALLS["no noise"][0]), runs=24).violated == ("noise",)  # jax is there, and not used
 
     def quiet(x: Any, steps: int) -> Any:
