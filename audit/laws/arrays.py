@@ -1,6 +1,7 @@
 """Arrays of lazy numbers: numpy's operations on them, element by element, each as numpy rounds it.
 
-An element is a function with values of type np.float64, so that Python's operators on it are numpy's. What numpy
+An element is a function with values of type np.float64, so that Python's operators on it are numpy's. Where one element
+is a float, all are: an integer that is written beside them becomes a float, as in numpy. What numpy
 computes in another order than one after the other, such as a sum of eight numbers, is refused.
 """
 
@@ -55,7 +56,8 @@ STEPS = ("rint", "floor", "ceil", "trunc")
 RISING = ("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "arctan", "tanh", "sinh")
 METHODS = {name: name for name in ("sum", "mean", "max", "min", "argmax", "argmin", "clip", "round", "cumsum")}
 METHODS |= {"amax": "max", "amin": "min", "around": "round"}  # functions of numpy that are methods of arrays
-MOVES = ("concatenate", "stack", "vstack", "hstack", "append", "where", "ravel", "reshape", "shape", "ndim", "size")
+COPIES = ("concatenate", "stack", "vstack", "hstack", "append", "where")
+MOVES = (*COPIES, "ravel", "reshape", "shape", "ndim", "size")
 REDUCTIONS = ("add", "maximum", "minimum")
 
 
@@ -103,7 +105,7 @@ def operate(path: Path, ufunc: Any, method: str, inputs: tuple[Any, ...], option
     made = [_applied(ufunc, OPERATIONS[name], row) for row in rows]
     if out is None:
         return filled(made, arrays[0].shape)
-    asarray(out)[...] = array([*made, None], dtype=object)[:-1].reshape(out.shape)
+    out[...] = array([*made, None], dtype=object)[:-1].reshape(out.shape)
     return out
 
 
@@ -112,9 +114,9 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
     if not any(map(is_lazy, values)):
         return ufunc(*values)
     made = operation(*values)
-    if is_lazy(made):
-        return made.of_type(np.float64)
-    return np.float64(made) if type(made) is int else made  # a bound of a clip, which numpy makes a float
+    if isinstance(made, bool | np.bool_) or not any(isinstance(one, float) for one in (*values, made)):
+        return made
+    return _as_float64(made)  # also an integer that is a bound of a clip
 
 
 def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -167,9 +169,21 @@ class LazyArray(np.ndarray[Any, Any]):
         if name in METHODS and isinstance(arguments[0], LazyArray):
             return getattr(arguments[0], METHODS[name])(*arguments[1:], **options)
         if name in MOVES:
+            if name == "where" and any(map(_has_floats, arguments[1:])):  # of them, integers alone may be chosen
+                arguments = arguments[0], *map(_as_floats, arguments[1:])
             made = super().__array_function__(function, types, arguments, options)
+            if name in COPIES and _is_of_objects(made):
+                return _filled_alike(made)
             return made.view(LazyArray) if _is_of_objects(made) else made
         return _path((self,)).refuse(f"numpy.{name} of random numbers")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write values in the type of the array's elements."""
+        if _has_floats(self):
+            value = _as_floats(value)
+        elif _has_floats(value):
+            _path((self,)).refuse("floats that are written into an array of random integers")
+        super().__setitem__(key, value)
 
     def argmax(self, axis: Any = None, *arguments: Any, **options: Any) -> Any:
         """Return the place of the first largest element."""
@@ -220,7 +234,7 @@ def of_lazies(original: Callable[..., Any]) -> Callable[..., Any]:
         made = original(*arguments, **options)
         if not (_is_of_objects(made) and made.ndim and any(map(is_lazy, made.ravel()))):
             return made
-        return filled([one.of_type(np.float64) if is_lazy(one) else one for one in made.ravel()], made.shape)
+        return _filled_alike(made)
 
     return functools.wraps(original)(followed)
 
@@ -242,13 +256,45 @@ def _path(inputs: Iterable[Any]) -> Path:
 
 def _as_array(path: Path, value: Any) -> Any:
     if is_lazy(value):
-        made = np.empty((), dtype=object)
-        made[()] = value
-        return made
+        return _objects(value)
     made = asarray(value)
     if not (made.dtype.kind in "biu" or made.dtype == np.float64 or isinstance(value, LazyArray)):
         path.refuse(f"arithmetic of random numbers with numbers of type {made.dtype}")
     return made
+
+
+def _filled_alike(made: Any) -> Any:
+    """Return an array of objects as one whose elements are floats, where one of them is."""
+    return filled(list((_as_floats(made) if _has_floats(made) else asarray(made)).ravel()), made.shape)
+
+
+def _objects(value: Any) -> Any:
+    """Return a value as an array of objects."""
+    if not is_lazy(value):
+        return asarray(value, dtype=object)
+    made = np.empty((), dtype=object)
+    made[()] = value
+    return made
+
+
+def _has_floats(value: Any) -> bool:
+    return any(isinstance(one, float) for one in _objects(value).ravel())
+
+
+def _as_floats(value: Any) -> Any:
+    """Return a number, or an array of numbers, of the type np.float64."""
+    own = _objects(value)
+    floats = list(map(_as_float64, own.ravel()))
+    made = np.empty(len(floats), dtype=object)
+    made[:] = floats
+    return made.reshape(own.shape) if own.ndim else floats[0]
+
+
+def _as_float64(value: Any) -> Any:
+    if not is_lazy(value):
+        return np.float64(value)
+    one: Any = value if isinstance(value, float) else value + 0.0
+    return one.of_type(np.float64)
 
 
 def _as_float(value: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subnormal.audit.laws.arrays import LazyArray, filled
+from subnormal.audit.laws.arrays import LazyArray, filled, of_lazies
 from subnormal.audit.laws.followed import numbers_along, with_numbers
 from subnormal.audit.laws.lazy import uniform
 from subnormal.audit.laws.path import Path, StoppedError
@@ -41,7 +41,19 @@ STEPS: dict[str, Any] = {
         np.array([x[0], x[1], x[0]]) if not isinstance(x, LazyArray) else filled([x[0], x[1], x[0]], (3,))
     ),
     "stack": lambda x, c: np.stack([x, x])[1],
+    "an integer is written": lambda x, c: _written(x, 0, 1),
+    "integers are written": lambda x, c: _written(x, [0, 1], 1),
+    "integers where": lambda x, c: np.where(x > c, 2, x),
+    "an integer beside": lambda x, c: np.append(2, x)[:3],
 }
+
+
+def _written(x: Any, at: Any, value: int) -> Any:
+    x = x.copy()
+    x[at] = value
+    return x
+
+
 ENDS: dict[str, Any] = {
     "array": lambda x: x,
     "sum": lambda x: x.sum(),
@@ -94,6 +106,24 @@ def test_each_operation_is_that_of_numpy(steps: list[tuple[str, float]], end: st
     assert np.array_equal(np.signbit(np.asarray(found, dtype=float)), np.signbit(np.asarray(expected, dtype=float)))
     assert np.array_equal(found, expected)
     assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+
+def test_an_integer_that_is_written_beside_floats_becomes_one() -> None:
+    path = Path()
+    made: Any = of_lazies(np.array)([1, uniform(path), round(4 * uniform(path))])  # the last one is random, too
+    assert all(type(with_numbers(one, {0: 0, 1: 0})) is np.float64 for one in made)
+    x: Any = filled([uniform(path).of_type(np.float64) for _ in range(2)], (2,))
+    x[1] = 1
+    assert type(np.asarray(x)[1]) is np.float64
+    assert np.where([True, True], 1, x).dtype == np.float64
+    integers: Any = filled([round(4 * uniform(path)), 1], (2,))
+    assert np.minimum(integers, -1).dtype == np.int64
+    assert np.minimum(integers, -1.5).dtype == np.float64
+    assert type(with_numbers(np.asarray(np.maximum(integers, -1.5))[0], dict.fromkeys(range(9), 0))) is np.float64
+    integers[1] = 2
+    assert type(np.asarray(integers)[1]) is int
+    with pytest.raises(StoppedError):
+        integers[1] = 2.5
 
 
 OTHERS: dict[str, Any] = {

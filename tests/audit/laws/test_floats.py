@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from subnormal.audit.laws.floats import one_world_only
 from tests.audit.laws import samplers
 from tests.audit.laws.short_uniforms import short_uniforms
 
+RNG = np.random.default_rng(3)
 NOISY: dict[str, Callable[[float], float]] = {
     "textbook Laplace": lambda x: x + samplers.textbook_laplace(1.0),
     "random.gauss": lambda x: random.gauss(x, 1.0),
@@ -61,3 +63,13 @@ def test_all_floats_of_short_words_are_known(shift: float) -> None:
         assert reachable[0] == reachable[1]
     else:
         assert found.outcome in reachable[found.world] - reachable[1 - found.world]
+
+
+def test_an_integer_that_an_array_of_floats_shows_is_a_float() -> None:
+    def function(x: int) -> Any:
+        noise = np.append(np.rint(RNG.random(1)), RNG.random(1))
+        if x and noise[0] == 1:
+            noise[0] = 1
+        return np.where([x and noise[0] == 0, False], 0, noise)
+
+    assert one_world_only(function, 0, 1) is None
