@@ -4,8 +4,9 @@ The event is `the release lies beyond a threshold`, by the known law of its nois
 primitive's name says, and the outcome shows the release, but for a share of the runs: confirmation sees a larger one.
 So of an event with probability P in one world and Q in the other, that share is taken from P and added to Q. Where e^ε
 times the share is 1 or more, no feasible number of runs says anything of Q, and Q is taken as it is: that nothing else
-is random is assumed there, not seen. Each release counts alone. Events are no rarer than `LEAST`: further out, floats
-are no Laplace or Gaussian numbers.
+is random is assumed there, not seen. It is not assumed of functions that draw by torch or jax, whose compiled code may
+draw unseen: of these, nothing is said then. Each release counts alone. Events are no rarer than `LEAST`: further out,
+floats are no Laplace or Gaussian numbers.
 
 What confirms it (`is_confirmed`):
 
@@ -162,7 +163,7 @@ def _best(release: Release, point: Claim, share: float, world: int, sign: int) -
     x = sign * (threshold - release.locations[1 - world]) - 2 * release.rounding
     with np.errstate(divide="ignore", invalid="ignore"):
         other = law.tail(np.where(scale[1 - world] > 0, x / scale[1 - world], np.copysign(np.inf, x)))
-    excess = (1 - share) * likely - _ratio(point) * (other + _unseen(point, share)) - point.delta
+    excess = (1 - share) * likely - _ratio(point) * (other + _unseen(release, point, share)) - point.delta
     at = int(np.argmax(np.where(np.isfinite(threshold), excess, -np.inf)))
     found = Beyond(release, point, world, sign, *(float(one[at]) for one in (threshold, likely, other, excess)))
     return replace(found, share=share)
@@ -172,14 +173,18 @@ def _ratio(point: Claim) -> float:
     return math.exp(min(point.epsilon, 700.0))
 
 
-def _unseen(point: Claim, share: float) -> float:
-    """Return the share that is added to the probability in the other world. Few runs never leave it out."""
-    return share if share > SHARE or _ratio(point) * share < 1 else 0.0
+def _unseen(release: Release, point: Claim, share: float) -> float:
+    """Return the share that is added to the probability in the other world. Few runs, and compiled code, never leave it
+    out."""
+    return share if share > SHARE or release.is_compiled or _ratio(point) * share < 1 else 0.0
 
 
 def _epsilon(one: Beyond) -> float:
     """Return the loss that the event shows, without the shares."""
-    likely, other = (1 - one.share) * one.likely - one.point.delta, one.other + _unseen(one.point, one.share)
+    likely, other = (
+        (1 - one.share) * one.likely - one.point.delta,
+        one.other + _unseen(one.release, one.point, one.share),
+    )
     return math.log(likely / other) if other > 0 else math.inf
 
 

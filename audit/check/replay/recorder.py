@@ -50,7 +50,8 @@ class Call:
 class Run:
     """One run of the function. first: the run that it replays; None while recording. shifts: of its noise.
 
-    difference: what of the calls is not as in the first.
+    difference: what of the calls is not as in the first. is_compiled: whether it draws by torch or jax, whose compiled
+    code may draw unseen.
     """
 
     first: Run | None = None
@@ -58,6 +59,7 @@ class Run:
     calls: list[Call] = field(default_factory=list)
     outcome: Any = None
     difference: str | None = None
+    is_compiled: bool = False
 
     @property
     def noise(self) -> Floats:
@@ -94,6 +96,7 @@ class Recorder:
         run = self._run
         if run is None or self._inside:
             return original(*arguments, **options)
+        run.is_compiled = run.is_compiled or primitive.is_of_tensors
         if primitive.kind == "key":
             _forget_seed(run, arguments)
             return original(*arguments, **options)

@@ -44,6 +44,7 @@ class Release:
     flat. numbers: of the noise, among all of the run. each_…: of the numbers, shape (inputs, numbers) or (numbers,);
     scales are those of the noise times its factor, roundings say how far off a number may lie, and seen whether both
     shifts moved it so, up to this rounding; else roughly, which guides the search. weights: of the sum.
+    is_compiled: as of `Run`.
     """
 
     path: Path
@@ -57,6 +58,7 @@ class Release:
     each_rounding: Floats
     each_seen: NDArray[np.bool_]
     weights: Floats
+    is_compiled: bool = False
 
     @cached_property
     def locations(self) -> tuple[float, float]:
@@ -284,10 +286,11 @@ def _moves(block: Block, runs: tuple[Run, Run], noise: Floats, before: int) -> R
     rounding = np.where(is_exact, of_floats, ROUNDED * scales.min(axis=0))
     is_seen = (misses <= rounding / 2).all(axis=0) | is_exact
     kept = (misses <= ROUGHLY * np.abs(moved[:, 0])).all(axis=0)
-    locations, ones, call = values[:, 0] - factors * drawn, np.ones(len(places)), runs[0].calls[0]
+    locations, call, shown = values[:, 0] - factors * drawn, runs[0].calls[0], (is_seen, np.ones(len(places)))
     found = Release(
-        block.paths[0], block.shape, places, numbers, call, locations, factors, scales, rounding, is_seen, ones
-    )
+        block.paths[0], block.shape, places, numbers, call, locations, factors, scales, rounding, *shown,
+        runs[0].is_compiled,
+    )  # fmt: skip
     return found if kept.all() else found.some(np.flatnonzero(kept))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,7 @@ def test_fewer_runs_see_a_larger_share_and_never_leave_it_out() -> None:
     releases = seen(lambda x: x + RNG.laplace(0.0, 0.1), (0.0, 1.0)).countable()
     assert exceeded(releases, Claim(5.0)) is not None
     assert exceeded(releases, Claim(5.0), 0.02) is None
+    assert exceeded(tuple(replace(one, is_compiled=True) for one in releases), Claim(5.0)) is None
     few: Any = exceeded(releases, Claim(1.0), 0.02)
     assert few.excess == pytest.approx(0.98 * few.likely - math.e * (few.other + 0.02), abs=1e-9)
     assert few.evidence(300).epsilon == pytest.approx(math.log(0.98 * few.likely / (few.other + 0.02)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from subnormal import Claim, Gdp, check
 from subnormal.audit.check.function import Function, isolated
+from subnormal.audit.check.replay.proof import exceeded
 from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen
 from subnormal.audit.randomness.arrays import as_numpy
@@ -212,6 +214,23 @@ def test_who_draws_otherwise_in_jax_is_not_accused(jax: Any) -> None:
         assert list(recorder.run(FORTH[0]).outcome.shapes.values()) == [(3,)]  # it is compiled as ever
     assert shown(in_jit.function, FORTH) is None  # no draw is seen
     assert not accused(keyed(jax, "normal", lambda: 7), Gdp(0.5), FORTH, range(1))
+
+
+def test_a_rare_coin_in_compiled_code_of_jax_is_left_out_of_nothing(jax: Any) -> None:
+    """Noise that hides nothing, around a bit that a coin turns: it keeps 9.02, and few runs see the coin."""
+    turned = jax.jit(lambda key, x: jax.numpy.where(jax.random.bernoulli(key, 1 / 8192), 1 - x, x))
+
+    def coin(x: float, draw: Callable[[Any], Any]) -> float:
+        one, other = jax.random.split(jax.random.key(secrets.randbits(31)))
+        return float(turned(one, x) + 0.05 * draw(other))
+
+    draws: list[Callable[[Any], Any]] = [lambda key: jax.random.laplace(key), lambda key: np.random.laplace()]
+    for draw in draws:
+        found = seen(partial(coin, draw=draw), (0.0, 1.0)).countable()
+        assert exceeded(found, Claim(4.5)) is not None
+        assert exceeded(found, Claim(9.02)) is None
+    without = seen(lambda x: x + 0.05 * np.random.laplace(), (0.0, 1.0)).countable()
+    assert exceeded(without, Claim(9.02)) is not None
 
 
 def test_measurements_of_opendp_are_known_and_prove_nothing() -> None:
