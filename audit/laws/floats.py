@@ -95,7 +95,8 @@ def _one_of(end: End, others: list[End], lost: Fraction) -> tuple[float, tuple[i
         if numbers is None:
             return None
         outcome = end.outcome.f(dict(enumerate(numbers)))
-        if isinstance(outcome, float) and not any(_may_return(other, outcome) for other in others):
+        is_number = isinstance(outcome, float) and outcome == outcome  # of what is none, no bounds can be told
+        if is_number and not any(_may_return(other, outcome) for other in others):
             return outcome, tuple(numbers)
     return None
 

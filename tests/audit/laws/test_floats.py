@@ -44,6 +44,7 @@ def test_a_float_of_one_world_alone_is_found_and_its_numbers_lead_to_it(name: st
 def test_equal_functions_have_no_such_float() -> None:
     assert one_world_only(lambda x: random.gauss(0.0, 1.0), 0.0, 1.0) is None
     assert one_world_only(lambda x: random.random(), 0.0, 1.0) is None
+    assert one_world_only(lambda x: (random.random() + math.inf) - math.inf, 0.0, 1.0) is None  # not a number
 
 
 def test_a_part_of_an_outcome_is_enough() -> None:
