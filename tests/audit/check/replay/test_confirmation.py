@@ -18,10 +18,11 @@ from scipy import stats
 
 from subnormal import Claim, Verdict, add_or_remove, check
 from subnormal.audit.check.function import Function, isolated
+from subnormal.audit.check.replay import search
 from subnormal.audit.check.replay.proof import SHARE, runs_needed
 from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.state import Check
-from tests.support.replays import accused, laplace, suspected
+from tests.support.replays import accused, laplace, shown, suspected
 
 pytestmark = pytest.mark.usefixtures("own_clock")
 
@@ -99,6 +100,36 @@ def test_evidence_that_runs_drop_is_not_tried_again_and_costs_half_of_alpha() ->
             assert result is None
             assert (0.0, 1.0) in [pair for _, pair in hints]
     assert check.alpha == ALPHA / 4  # one event of a replay, and one that it proposes
+
+
+@pytest.mark.parametrize(("runs", "share"), [(2000, SHARE), (300, 0.05)])
+def test_the_runs_that_confirm_see_the_share_that_the_event_leaves(
+    monkeypatch: pytest.MonkeyPatch, runs: int, share: float
+) -> None:
+    """Two shares, of the event in the one world and of all runs in the other, have half of what is spent each."""
+    asked, confirmed = list[float](), list[tuple[float, int]]()
+
+    def affordable(function: Function, alpha: float, seconds: float) -> tuple[int, float]:
+        asked.append(alpha)
+        return runs, share
+
+    def is_confirmed(function: Function, pair: Any, beyond: Any, runs: int) -> bool:
+        confirmed.append((beyond.share, runs))
+        return False
+
+    monkeypatch.setattr(search, "affordable", affordable)
+    monkeypatch.setattr(search, "is_confirmed", is_confirmed)
+    check = begun(lambda x: x + laplace(0.1))
+    replaying, replayed = ReplaySearch(check), shown(lambda x: x + laplace(0.1), (0.0, 1.0))
+    assert replayed is not None
+    convict: Any = replaying._conviction((0.0, 1.0), replayed)
+    assert convict() is None
+    assert asked == [ALPHA / 4] * 2  # a half is spent
+    assert check.alpha == ALPHA / 2
+    assert confirmed == [(share, runs)]
+    monkeypatch.setattr(search, "affordable", lambda *_: (runs, share + 0.001))  # the time has become less
+    assert convict() is None
+    assert len(confirmed) == 1
 
 
 def test_an_event_that_replay_proposes_is_judged_by_runs() -> None:
