@@ -77,6 +77,8 @@ def of_float(
     found = one_world_only(function, data_in, data_out, seconds=seconds / 2)
     if found is None:
         raise NoCertificateError("no float was found that one input alone leads to")
+    if found.place:
+        raise NoCertificateError("no certificate: boxes show an outcome that is a float, not a float in a part of one")
     pair = (data_in, data_out)[:: -1 if found.world else 1]
     one, other = (follow(function, data, seconds / 4, REST, floats=True)[0] for data in pair)
     event = name_of(found.outcome)

@@ -65,6 +65,10 @@ def rounded(value: int) -> Any:
     return np.rint(np.array([value, 0]) + np.random.default_rng().laplace(scale=0.5, size=2)).clip(0, 1)
 
 
+def beside(value: float) -> list[float]:
+    return [value + random.random(), 1.0]
+
+
 def chain(_: None) -> tuple[bool, bool]:
     first, second, third = (random.random() for _ in range(3))
     return first < second, second < third
@@ -118,6 +122,7 @@ def test_a_verdict_has_a_certificate_that_the_checker_accepts(name: str) -> None
         (noisy, 0, 1, NoCertificateError, "do not decide"),  # a rest
         (gauss, 0.0, 1.0, NoCertificateError, "a float of several random numbers"),
         (laplace, 1.0, 1.0, NoCertificateError, "no float was found"),
+        (beside, 1.0, 0.5, NoCertificateError, "not a float in a part of one"),
         (normal, 0, 1, NotFollowedError, "ziggurats"),
     ],
 )
