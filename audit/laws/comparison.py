@@ -102,6 +102,9 @@ def _decided(
     while True:
         found = compare(walks[0].law(), walks[1].law(), claim)
         is_final = strips >= FINEST or time.monotonic() >= deadline or all(walk.width == 0 for walk in walks)
+        if found.verdict is Verdict.VIOLATED:  # `follow` has repeated the likeliest paths alone
+            for walk, data in zip(walks, (data_in, data_out), strict=True):
+                walk.repeat(function, data)
         if found.verdict is not Verdict.UNRESOLVED or is_final:
             return found
         strips *= FINER

@@ -16,8 +16,6 @@ from dataclasses import fields as fields_of
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from subnormal.audit.laws import forest
 from subnormal.audit.laws.arrays import LazyArray
 from subnormal.audit.laws.lazy import is_lazy
@@ -147,6 +145,12 @@ class Walk:
             left -= float(high - low)
             finer = _bounds(end.path, strips)
             self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
+
+    def repeat(self, function: Callable[[Any], Any], data: Any) -> None:
+        """Repeat all paths with plain numbers. Raises NotFollowedError where one leads to another outcome."""
+        with replaced(function) as source:
+            for end, _ in self.outcomes:
+                _repeat(source, end, function, data)
 
     def law(self) -> FollowedLaw:
         """Return the law, from the bounds so far."""
@@ -305,7 +309,7 @@ def with_numbers(value: Any, numbers: Mapping[int, int]) -> Any:
     if type(value) in (list, tuple):
         return type(value)(with_numbers(one, numbers) for one in value)
     if isinstance(value, LazyArray):
-        return np.array([with_numbers(one, numbers) for one in np.asarray(value).ravel()]).reshape(value.shape)
+        return [with_numbers(one, numbers) for one in value]
     return value
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from subnormal import Claim, Verdict, law
+from subnormal.audit.laws import followed
 from subnormal.audit.laws.comparison import compare, decide
+from subnormal.audit.laws.path import NotFollowedError
 from tests.audit.laws import samplers
 
 
@@ -24,6 +26,15 @@ def test_a_loss_above_the_claim_is_violated_and_equal_to_it_is_not() -> None:
     kept = compare(*laws, Claim(1.0986122886681098))  # above it, the next float
     assert kept.verdict is Verdict.HOLDS
     assert kept.keeps == kept.claim
+
+
+def test_a_violation_is_of_paths_that_plain_numbers_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_type(answer: int) -> int:
+        return answer if type(number := random.random()) is not float else int(number < 0.5)
+
+    monkeypatch.setattr(followed, "CHECKED", 0)
+    with pytest.raises(NotFollowedError, match="the same random numbers"):
+        decide(by_type, 1, 0, Claim(1.0))
 
 
 def test_the_probability_of_a_float_is_no_exact_power() -> None:
