@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 from subnormal import Claim, Gdp
-from subnormal.audit.check.function import Function
+from subnormal.audit.check.function import Function, isolated
 from subnormal.audit.check.replay.outcome import key_of, leaves_of, with_arrays
-from subnormal.audit.check.replay.proof import LONGEST, SHARE, affordable, exceeded, runs_needed
+from subnormal.audit.check.replay.proof import LONGEST, SHARE, _is_shown_at, affordable, exceeded, runs_needed
+from subnormal.audit.check.replay.recorder import Recorder
 from subnormal.audit.check.replay.releases import Seen
+from subnormal.audit.randomness.primitives import intercepted
 from subnormal.audit.values.outcomes import as_outcome
 from tests.support.replays import accused, shown, suspected
 
@@ -87,6 +89,40 @@ def test_what_runs_agree_with_convicts_and_the_event_is_one_of_outcomes() -> Non
     assert beyond.event()(far).tolist() == [beyond.sign < 0, beyond.sign > 0]
     assert beyond.described() == beyond.event().to_json()
     assert beyond.evidence(9).release.primitive == "numpy.random.Generator.normal (2 numbers, along what moved)"
+
+
+def test_the_event_of_a_sum_holds_wherever_each_number_is_rounded_to() -> None:
+    beyond: Any = suspected(lambda x: np.round(gaussian(x), 2), Gdp(0.7), FORTH)
+    release = beyond.release
+    assert release.each_rounding == pytest.approx([0.03, 0.03], rel=1e-3)
+    assert release.rounding == pytest.approx(0.03 * np.abs(release.weights).sum(), rel=1e-3)
+    assert release.loss == pytest.approx(1.0 - 2 * release.rounding, rel=1e-3)
+    exact = release.weights * beyond.threshold  # of weights of norm 1: their sum is the threshold
+    outcome = np.zeros(3)
+    for share, holds in ((0.999, True), (1.001, False)):
+        outcome[release.places] = exact - share * beyond.sign * np.sign(release.weights) * release.each_rounding
+        assert beyond.event()([as_outcome(outcome)]).tolist() == [holds]
+
+
+def test_numbers_are_moved_to_the_event_as_gaussian_noise_is_given_its_sum() -> None:
+    """Of independent numbers, what a sum says of each is its weight times the square of its scale."""
+    returned: list[Any] = []
+
+    def function(x: Any) -> Any:
+        returned.append(x + RNG.normal(0.0, [1.0, 5.0, 2.0]))
+        return returned[-1]
+
+    beyond: Any = suspected(function, Gdp(0.6), FORTH)
+    assert beyond is not None
+    audited = Function(function, "function")
+    recorder = Recorder(audited)
+    with isolated(1), intercepted(function, recorder.intercept):
+        first = recorder.run(FORTH[0])
+        for value in (1.0, 3.0):
+            assert _is_shown_at(recorder, FORTH, replace(beyond, world=0), first, value)
+    near, far = returned[-4::2]  # of the first input
+    moved = (far - near)[beyond.release.places]
+    assert moved == pytest.approx(2.0 * (law := beyond.release.weights * [1.0, 4.0]) / (law @ beyond.release.weights))
 
 
 def in_a_window(x: Any) -> Any:
