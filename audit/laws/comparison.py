@@ -13,7 +13,7 @@ from typing import Any
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact
 from subnormal.audit.laws.cells import Cells, cells_of
-from subnormal.audit.laws.followed import FINER, FINEST, STRIPS, FollowedLaw, begin
+from subnormal.audit.laws.followed import FINER, FINEST, STRIPS, FollowedLaw, begin, repeat
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
@@ -104,7 +104,7 @@ def _decided(
         is_final = strips >= FINEST or time.monotonic() >= deadline or all(walk.width == 0 for walk in walks)
         if found.verdict is Verdict.VIOLATED:  # `follow` has repeated the likeliest paths alone
             for walk, data in zip(walks, (data_in, data_out), strict=True):
-                walk.repeat(function, data)
+                repeat(function, data, (end for end, _ in walk.outcomes))
         if found.verdict is not Verdict.UNRESOLVED or is_final:
             return found
         strips *= FINER

@@ -9,7 +9,7 @@ import itertools
 import math
 import sys
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from collections.abc import Set as AnySet
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
@@ -146,12 +146,6 @@ class Walk:
             finer = _bounds(end.path, strips)
             self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
 
-    def repeat(self, function: Callable[[Any], Any], data: Any) -> None:
-        """Repeat all paths with plain numbers. Raises NotFollowedError where one leads to another outcome."""
-        with replaced(function) as source:
-            for end, _ in self.outcomes:
-                _repeat(source, end, function, data)
-
     def law(self) -> FollowedLaw:
         """Return the law, from the bounds so far."""
         return FollowedLaw(
@@ -263,6 +257,13 @@ def _plain(value: Any) -> Any:
             if is_lazy(getattr(value, one.name)):
                 object.__setattr__(value, one.name, getattr(value, one.name).point())
     return value
+
+
+def repeat(function: Callable[[Any], Any], data: Any, ends: Iterable[End]) -> None:
+    """Repeat paths with plain numbers, all of them. Raises NotFollowedError where one leads to another outcome."""
+    with replaced(function) as source:
+        for end in ends:
+            _repeat(source, end, function, data)
 
 
 def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any) -> None:

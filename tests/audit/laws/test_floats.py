@@ -9,7 +9,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from subnormal.audit.laws import followed
 from subnormal.audit.laws.floats import one_world_only
+from subnormal.audit.laws.path import NotFollowedError
 from tests.audit.laws import samplers
 from tests.audit.laws.short_uniforms import short_uniforms
 
@@ -64,6 +66,15 @@ def test_all_floats_of_short_words_are_known(shift: float) -> None:
         assert reachable[0] == reachable[1]
     else:
         assert found.outcome in reachable[found.world] - reachable[1 - found.world]
+
+
+def test_what_is_found_is_of_paths_that_plain_numbers_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_type(x: float) -> float:
+        return number if type(number := random.random()) is float else number + x
+
+    monkeypatch.setattr(followed, "CHECKED", 0)
+    with pytest.raises(NotFollowedError, match="the same random numbers"):
+        one_world_only(by_type, 0.0, 0.5)
 
 
 def test_an_integer_that_an_array_of_floats_shows_is_a_float() -> None:
