@@ -19,6 +19,7 @@ import numpy as np
 
 from subnormal.audit import interrupts
 from subnormal.audit.randomness.catalogue import BITS, FUNCTIONS, GENERATOR, METHODS, RANDOM_STATE, Primitive
+from subnormal.audit.randomness.generators import alive, state
 from subnormal.audit.randomness.repetition import Watch, source_of
 
 Intercept = Callable[[Primitive, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
@@ -63,6 +64,26 @@ def drawn_from(function: Any, call: Callable[[], Any]) -> tuple[list[Primitive],
         call()
         watch.before()
     return drawn, not watch.unnamed
+
+
+def moves_unrecorded(function: Any, call: Callable[[], Any]) -> bool:
+    """Return whether a generator that is alive moves in a call of the function outside of the known primitives."""
+    generators, is_inside, found = alive(), False, False
+    states = list(map(state, generators))
+
+    def noted(primitive: Primitive, original: Callable[..., Any], arguments: Any, options: Any) -> Any:
+        nonlocal is_inside, found, states
+        if is_inside:
+            return original(*arguments, **options)
+        is_inside, found = True, found or list(map(state, generators)) != states
+        try:
+            return original(*arguments, **options)
+        finally:
+            is_inside, states = False, list(map(state, generators))
+
+    with intercepted(function, noted):
+        call()
+    return found or list(map(state, generators)) != states
 
 
 class StandIns:

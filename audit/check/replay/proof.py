@@ -4,9 +4,10 @@ The event is `the release lies beyond a threshold`, by the known law of its nois
 primitive's name says, and the outcome shows the release, but for a share of the runs: confirmation sees a larger one.
 So of an event with probability P in one world and Q in the other, that share is taken from P and added to Q. Where e^ε
 times the share is 1 or more, no feasible number of runs says anything of Q, and Q is taken as it is: that nothing else
-is random is assumed there, not seen. It is not assumed of functions that draw by torch or jax, whose compiled code may
-draw unseen: of these, nothing is said then. Each release counts alone. Events are no rarer than `LEAST`: further out,
-floats are no Laplace or Gaussian numbers.
+is random is assumed there. It is held against one run of each input, in which generators may move in recorded draws
+alone, and it is not assumed of functions that draw by torch or jax, whose compiled code may draw unseen: of these,
+nothing is said then. Each release counts alone. Events are no rarer than `LEAST`: further out, floats are no Laplace or
+Gaussian numbers.
 
 What confirms it (`is_confirmed`):
 
@@ -29,6 +30,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,7 @@ from subnormal.audit.check.replay.recorder import Recorder, Run
 from subnormal.audit.check.replay.releases import Release
 from subnormal.audit.check.search import Pair
 from subnormal.audit.model import Verdict
-from subnormal.audit.randomness.primitives import intercepted
+from subnormal.audit.randomness.primitives import intercepted, moves_unrecorded
 from subnormal.audit.randomness.repetition import Repetition
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts
@@ -223,7 +225,13 @@ def runs_needed(alpha: float) -> int:
 
 def is_confirmed(function: Function, pair: Pair, beyond: Beyond, runs: int) -> bool:
     """Return whether so many runs of each kind agree with an event of a release."""
-    release, repetition, recorder = beyond.release, Repetition(function.function), Recorder(function)
+    release = beyond.release
+    runs_of = [partial(outcome_of, function, data) for data in pair]
+    if not _unseen(release, beyond.point, beyond.share) and any(  # in one run of each: a coin is thrown in each
+        moves_unrecorded(function.function, run) for run in runs_of
+    ):
+        return False
+    repetition, recorder = Repetition(function.function), Recorder(function)
     with repetition.once():
         unrecorded = [[_short(outcome_of(function, data), release) for _ in range(runs)] for data in pair]
     drawn: list[Run] = []  # the first of each world

@@ -70,6 +70,11 @@ def elsewhere_in_one_world(x: float) -> float:
     return (0.0 if x > 0 and HELD[0].random() < 1 / 30 else x) + laplace()
 
 
+def coin_of(draw: Callable[[], float]) -> Callable[[float], float]:
+    """Return randomized response with a little noise that hides nothing: it keeps 9.02, and few runs see the coin."""
+    return lambda x: (1 - x if draw() < 1 / 8192 else x) + np.random.laplace(0.0, 0.05)
+
+
 class Uniform(np.random.RandomState):
     """A library's own subclass: the name of its method says Laplace noise, and the numbers are drawn otherwise."""
 
@@ -284,3 +289,24 @@ def test_derived_noise_keeps_its_scale_where_its_release_is_written_over_it(add:
 
     assert not accused(function, Claim(0.5), FORTH)
     assert accused(function, Claim(0.4), FORTH)
+
+
+DRAWS: list[Callable[[], float]] = [np.random.random, random.random]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: HELD[0].random(),
+        lambda: DRAWS[0](),
+        lambda: DRAWS[1](),
+        lambda: 1 - HELD[0].bit_generator.random_raw() / 2**64,
+    ],
+)
+def test_a_rare_coin_that_nobody_sees_is_not_left_out(draw: Callable[[], float]) -> None:
+    assert suspected(coin_of(draw), Claim(9.05), FORTH) is not None
+    assert not accused(coin_of(draw), Claim(9.05), FORTH, range(3))
+
+
+def test_a_large_loss_without_a_coin_convicts() -> None:
+    assert accused(coin_of(lambda: 1.0), Claim(9.05), FORTH, range(1))
