@@ -147,6 +147,7 @@ def one_of_two(x: Any) -> Any:
         (lambda x: np.cumsum(gaussian(x)), Gdp(0.5)),
         (lambda x: x * (np.random.random() < 0.5) + RNG.normal(size=3), Gdp(0.9)),
         (lambda x: x + np.random.default_rng(7).normal(size=3), Gdp(0.5)),
+        (lambda x: x + (np.random.default_rng(7) if x.any() else RNG).normal(size=3), Gdp(0.5)),  # in one world
         (lambda x: x + RNG.normal() * np.ones(3), Gdp(0.9)),  # one number of noise: broken, and not by a norm
         (lambda x: x + RNG.normal(size=4)[:3], Gdp(0.5)),  # some noise is not released
     ],

@@ -310,3 +310,13 @@ def test_a_rare_coin_that_nobody_sees_is_not_left_out(draw: Callable[[], float])
 
 def test_a_large_loss_without_a_coin_convicts() -> None:
     assert accused(coin_of(lambda: 1.0), Claim(9.05), FORTH, range(1))
+
+
+@pytest.mark.parametrize("pair", [FORTH, BACK])
+def test_noise_whose_scale_a_coin_turns_in_one_world_is_no_noise_of_that_scale(pair: Any) -> None:
+    """Five runs in a hundred of one world are wide: its frequencies hardly differ, and the event is no rarer there."""
+
+    def function(x: float) -> float:
+        return x + np.random.laplace(0.0, 5.0 if x == 0 and HELD[0].random() < 0.05 else 0.5)
+
+    assert not accused(function, Claim(1.8), pair, range(3))
