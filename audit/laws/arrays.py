@@ -217,8 +217,9 @@ def _refused(name: str) -> Callable[..., Any]:
     return refused
 
 
-# C code that does with objects what it does not do with floats: another order of additions, or of equal numbers.
-for _name in ("dot", "trace", "argsort", "partition", "argpartition", "searchsorted"):
+# C code that does with objects what it does not do with floats: another order of additions, or of equal numbers, or
+# integers that stay what they are.
+for _name in ("dot", "trace", "argsort", "partition", "argpartition", "searchsorted", "fill", "put"):
     setattr(LazyArray, _name, _refused(_name))
 
 

@@ -139,6 +139,8 @@ OTHERS: dict[str, Any] = {
     "sum with a condition": lambda x: np.sum(x, where=np.array([True, False, True])),
     "an ordinary array as output": lambda x: np.add(x, 1.0, out=np.zeros(SIZE)),
     "complex numbers": lambda x: x + 1j,
+    "one integer everywhere": lambda x: x.fill(0),
+    "an integer at a place": lambda x: x.put(0, 1),
 }
 
 
