@@ -119,6 +119,18 @@ def test_integers_are_convolved(operation: Callable[[Any, Any], Any], sizes: tup
         below += counts[value]
 
 
+def test_what_is_not_known_of_integers_counts_in_their_sum() -> None:
+    values = np.arange(3.0)
+    low, high = np.array([0.0, 0.2, 0.5, 1.0]), np.array([0.0, 0.4, 0.7, 1.0])
+    one = Table(values, values, low, high)
+    found = sums._convolved(operator.add, one, 1, one, 1)
+    assert found is not None
+    for first, second in itertools.product((low, high), repeat=2):
+        truth = np.append(0.0, np.cumsum(np.convolve(np.diff(first), np.diff(second))))
+        assert (found.low <= truth + 1e-12).all()
+        assert (truth <= found.high + 1e-12).all()
+
+
 def test_many_integers_are_not_taken_for_one() -> None:
     path = Path()
     number = integer(path, 1 << 20) - integer(path, 3)
