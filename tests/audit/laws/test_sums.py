@@ -131,6 +131,17 @@ def test_what_is_not_known_of_integers_counts_in_their_sum() -> None:
         assert (truth <= found.high + 1e-12).all()
 
 
+def test_integers_that_are_apart_are_not_taken_for_neighbours() -> None:
+    path = Path()
+    number = 2 * (integer(path, 3) + integer(path, 2)) + integer(path, 3)
+    found = table(number, path.boxes, 64)
+    assert found is not None
+    drawn = [2 * (one + bit) + other for one in range(3) for bit in range(2) for other in range(3)]
+    for place, value in enumerate(found.near):
+        assert found.low[place] <= sum(one < value for one in drawn) / 18 <= found.high[place]
+    assert (found.near[0], found.far[-1]) == (0, 8)
+
+
 def test_many_integers_are_not_taken_for_one() -> None:
     path = Path()
     number = integer(path, 1 << 20) - integer(path, 3)
