@@ -71,6 +71,11 @@ class Run:
         """The scales of this noise."""
         return np.concatenate([np.zeros(0), *(call.scales for call in self.calls)])
 
+    @property
+    def locations(self) -> Floats:
+        """The locations of this noise."""
+        return np.concatenate([np.zeros(0), *(call.locations for call in self.calls)])
+
     def is_drawn_as(self, other: Run) -> bool:
         """Return whether two runs made the same calls, with the same locations and scales."""
         return len(self.calls) == len(other.calls) and all(

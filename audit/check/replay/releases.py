@@ -31,6 +31,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 LARGEST = 1e300  # scale of which a shift is a number
 NEAR, FAR = (4.0, 12.0), (40.0, 120.0)  # scales: noise is shifted up by so much, and then down by so much
 ROUNDED = 0.03  # scales: a part that is rounded to so little still shows the release
+DRAWN = 2.0**-52  # relative: what a primitive returns is rounded to so much of its location
 ROUGHLY = 0.05  # relative: what a part may miss of a shift, to guide the search
 EACH = ["places", "numbers", "each_location", "each_factor", "each_scale", "each_rounding", "each_seen", "weights"]
 MOST = 64  # releases of a block of parts that are looked at one by one, those with the largest loss; notes of a call
@@ -283,7 +284,9 @@ def _moves(block: Block, runs: tuple[Run, Run], noise: Floats, before: int) -> R
     misses = np.abs(moved[:, 0] - factors * near)
     scales = np.abs(factors) * np.array([run.scales[numbers] for run in runs])
     is_exact = (misses <= of_floats).all(axis=0)
-    rounding = np.where(is_exact, of_floats, ROUNDED * scales.min(axis=0))
+    drawn_at = np.array([np.abs(factors[at] * run.locations[numbers]) for at, run in enumerate(runs)])
+    of_noise = DRAWN * drawn_at.max(axis=0)  # a primitive rounds the location and the noise together
+    rounding = np.where(is_exact, of_floats, ROUNDED * scales.min(axis=0)) + of_noise
     is_seen = (misses <= rounding / 2).all(axis=0) | is_exact
     kept = (misses <= ROUGHLY * np.abs(moved[:, 0])).all(axis=0)
     locations, call, shown = values[:, 0] - factors * drawn, runs[0].calls[0], (is_seen, np.ones(len(places)))

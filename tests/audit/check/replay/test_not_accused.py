@@ -320,3 +320,14 @@ def test_noise_whose_scale_a_coin_turns_in_one_world_is_no_noise_of_that_scale(p
         return x + np.random.laplace(0.0, 5.0 if x == 0 and HELD[0].random() < 0.05 else 0.5)
 
     assert not accused(function, Claim(1.8), pair, range(3))
+
+
+def test_what_a_primitive_rounds_with_a_large_location_is_less_than_its_noise() -> None:
+    """Noise of scale 1 is rounded to quarters. δ(5) is 0.0307 then, and 0.0323 of Gaussian noise."""
+    base = 1.2e15
+
+    def function(x: float) -> float:
+        return float(np.random.normal(base + 2 * x, 1.0) - base)
+
+    assert not accused(function, Claim(5.0, 0.0312), FORTH, range(3))
+    assert suspected(function, Claim(1.0, 0.0312), FORTH) is not None
