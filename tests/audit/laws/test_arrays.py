@@ -152,3 +152,11 @@ def test_other_operations_are_refused(name: str) -> None:
         OTHERS[name](x)
     assert path.failed is not None
     assert "random numbers" in path.failed
+
+
+def test_floats_are_rounded_to_digits_by_their_type() -> None:
+    """0.15 is a float below it: Python rounds it down, and numpy rounds 1.5."""
+    path = Path()
+    number = 0.0 * uniform(path) + 0.15
+    assert round(number, 1).f({0: 0}) == round(0.15, 1) == 0.1
+    assert round(number.of_type(np.float64), 1).f({0: 0}) == round(np.float64(0.15), 1) == 0.2

@@ -15,6 +15,7 @@ from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 
 uniform = random.random
+RISES, FALLS, AGAIN = (angle / 5 for angle in (math.asin(0.3), math.pi - math.asin(0.3), math.pi + math.asin(0.3)))
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], float]] = {  # with the probability of True
     "a number against its negative": (lambda d: d < -d, 1 / 2),
     "a number against a function of it": (lambda d: d < 1 - 3 * d, 23 / 32),
@@ -22,6 +23,10 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], float]] = {  # with the probabi
     "a quotient": (lambda d: d > 0.25 and uniform() / d < 3.5, 3.5 * (2 / 49 - 8 / 1029 - 1 / 32 + 1 / 192) + 25 / 98),
     "a reciprocal": (lambda d: d > 0.25 and 1 / d < 50 * uniform(), 0.75**2 / 2 - (math.log(4) - 0.75) / 50),
     "a square": (lambda d: d > 0 and d**2 < uniform(), 5 / 12),
+    "a sine": (
+        lambda d: math.sin(5 * d) > 0.3,
+        FALLS - FALLS**2 / 2 - RISES + RISES**2 / 2 + (1 - AGAIN) ** 2 / 2,
+    ),
     "infinite numbers": (lambda d: uniform() / 1e-320 - uniform() / 1e-320 < 0, 0.0),
 }
 
