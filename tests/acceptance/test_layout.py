@@ -95,7 +95,7 @@ def test_members_are_in_the_folders_that_their_family_may_name() -> None:
 
 
 LIBRARY_NAMES = {
-    "primitives.py": {"laplace"},
+    "catalogue.py": {"laplace"},
     "numpy_draws.py": {"laplace", "exponential"},
     "scipy_draws.py": {"laplace"},
 }
@@ -104,7 +104,7 @@ LIBRARY_NAMES = {
 def test_audit_names_no_family() -> None:
     """What differs from family to family is a field of `Family`, so that a new one is one folder.
 
-    Kinds of claims and test vectors have the field's names; three files name functions of numpy and scipy.
+    Kinds of claims and test vectors have the field's names; three files name functions of libraries.
     """
     names = {family.name for family in FAMILIES}
     others = {path for folder in ("claims", "vectors") for path in (ROOT / "audit" / folder).rglob("*.py")}
