@@ -125,7 +125,7 @@ prove: $(VENV)/.installed-test
 docs: $(VENV)/.installed-test
 	@$(BIN)/python -m docs.site.switchers build/docs/html/notebooks/pictures & pictures=$$!; \
 	$(BIN)/python -m docs.site.pages build/docs/source && \
-	$(BIN)/sphinx-build -W --keep-going -q -b html build/docs/source build/docs/html; built=$$?; wait $$pictures && exit $$built
+	$(BIN)/sphinx-build -W --keep-going -q -j 4 -b html build/docs/source build/docs/html; built=$$?; wait $$pictures && exit $$built
 	@echo "open build/docs/html/index.html"
 
 # Published flaws of released software, each in an environment of its own; writes museum/README.md. One alone: python -m museum --only NAME

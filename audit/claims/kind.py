@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from decimal import Context
 from typing import Any
 
+import gmpy2
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from scipy.optimize import brentq
 
 from subnormal.mechanisms.numerics.interval import Interval
 
 Bounds = tuple[float, float]  # low ≤ the true answer ≤ up
 
-HALVINGS = 64
 SMALLEST = 2.0**-40  # nats: a first step of the search for ε
 GALLOP = 16.0  # factor between its steps
+LEAST_EXCESS = -1e4  # of ln δ, where it may be 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,15 +53,42 @@ def least_epsilon(delta_at: Callable[[float], Interval], delta: float) -> Bounds
     """Return (low, up) around the least ε ≥ 0 with δ(ε) ≤ delta. delta_at falls with ε, and encloses δ(ε)."""
     if not delta_at(0.0).low > delta:
         return 0.0, _up(delta_at, delta, 0.0)
-    low, high = 0.0, SMALLEST
+    low, high = _within_a_step(delta_at, delta)
+    if math.isinf(high):
+        return low, math.inf
+    low, high = _narrowed(delta_at, delta, low, high)
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if delta_at(middle).low > delta else (low, middle)
+    return low, _up(delta_at, delta, high)
+
+
+def _within_a_step(delta_at: Callable[[float], Interval], delta: float) -> Bounds:
+    """Return a low end whose δ is larger, and a high end whose δ may not be, within a factor of 16."""
+    low, high = 0.0, 1.0
     while delta_at(high).low > delta:
         low, high = high, high * GALLOP
         if math.isinf(high):
-            return low, math.inf
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_at(middle).low > delta else (low, middle)
-    return low, _up(delta_at, delta, high)
+            return low, high
+    while low == 0 and high > SMALLEST:
+        low, high = (high / GALLOP, high) if delta_at(high / GALLOP).low > delta else (0.0, high / GALLOP)
+    return low, high
+
+
+def _narrowed(delta_at: Callable[[float], Interval], delta: float, low: float, high: float) -> Bounds:
+    """Return ends as above that lie a few floats apart: they surround the place that scipy finds in floats."""
+
+    def excess(epsilon: float) -> float:
+        ratio = delta_at(epsilon).low / delta
+        return max(LEAST_EXCESS, float(gmpy2.log(ratio))) if ratio > 0 else LEAST_EXCESS
+
+    near = brentq(excess, low, high, xtol=SMALLEST * 2.0**-52, disp=False)
+    step = math.ulp(near)
+    while near - step > low and not delta_at(near - step).low > delta:
+        high, step = near - step, step * 4
+    low, step = max(low, near - step), math.ulp(near)
+    while near + step < high and delta_at(near + step).low > delta:
+        low, step = near + step, step * 4
+    return low, min(high, near + step)
 
 
 def _up(delta_at: Callable[[float], Interval], delta: float, start: float) -> float:
