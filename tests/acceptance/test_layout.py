@@ -41,7 +41,6 @@ def test_no_imports_form_a_cycle() -> None:
     assert import_cycles() == []
 
 
-@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
