@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from decimal import Context
 from typing import Any
 
-import gmpy2
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from scipy.optimize import brentq
@@ -78,8 +77,8 @@ def _narrowed(delta_at: Callable[[float], Interval], delta: float, low: float, h
     """Return ends as above that lie a few floats apart: they surround the place that scipy finds in floats."""
 
     def excess(epsilon: float) -> float:
-        ratio = delta_at(epsilon).low / delta
-        return max(LEAST_EXCESS, float(gmpy2.log(ratio))) if ratio > 0 else LEAST_EXCESS
+        ratio = float(delta_at(epsilon).low / delta)
+        return max(LEAST_EXCESS, math.log(ratio)) if ratio > 0 else LEAST_EXCESS
 
     near = brentq(excess, low, high, xtol=SMALLEST * 2.0**-52, disp=False)
     step = math.ulp(near)
