@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from scipy import integrate, stats
 
-from subnormal.audit.claims.kind import Kind
+from subnormal.audit.claims.kind import Kind, least_epsilon
 from subnormal.audit.claims.kinds import KINDS, kind
 from subnormal.mechanisms.curves import Renyi
-from subnormal.mechanisms.numerics.interval import FAR, interval, mills_ratio
+from subnormal.mechanisms.numerics.interval import FAR, Interval, exp, interval, mills_ratio
 
 
 @pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
@@ -27,6 +27,38 @@ def test_bounds_are_ordered_wherever_parameters_are_drawn(one: Kind) -> None:
             assert up - low <= 1e-12 * up + 1e-300
 
     ordered()
+
+
+def falling(epsilon: float) -> Interval:
+    return exp(-interval(epsilon)) / 2
+
+
+@pytest.mark.parametrize("root", [1e-25, 2.0**-40, 1e-7, 0.0625, 1.0, 1.5, 16.0, 300.0])
+@pytest.mark.parametrize("width", [0.0, 1e-3])
+@pytest.mark.parametrize("steep", [1.0, 1e4])
+@pytest.mark.parametrize("jumps", [False, True])
+def test_the_least_epsilon_is_bracketed_by_neighbouring_floats(
+    root: float, width: float, steep: float, jumps: bool
+) -> None:
+    """δ(ε) falls through δ at the root: as an exponential or all at once, known exactly or within a width."""
+
+    def delta_at(epsilon: float) -> Interval:
+        at = steep * (interval(epsilon) - root) / root
+        middle = interval(1e-3 if epsilon < root else 1e-9) if jumps else 1e-5 * exp(-at)
+        return Interval(middle.low * (1 - width), middle.high * (1 + width))
+
+    low, up = least_epsilon(delta_at, 1e-5)
+    assert delta_at(low).low > 1e-5
+    assert delta_at(up).high <= 1e-5
+    assert not delta_at(math.nextafter(low, math.inf)).low > 1e-5
+    assert up - low <= 12 * root * width / steep + 1e-12 * root + 2.0**-85
+
+
+def test_an_epsilon_may_be_0_or_infinite() -> None:
+    assert least_epsilon(falling, 0.5) == (0.0, 0.0)
+    assert least_epsilon(lambda epsilon: interval(0.5), 0.1)[1] == math.inf
+    low, up = least_epsilon(falling, 0.5 * (1 - 2**-50))
+    assert 0 < low <= up < 2**-49
 
 
 def near(name: str, **parameters: Any) -> float:
