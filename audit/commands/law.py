@@ -14,7 +14,7 @@ import click
 from subnormal.audit.commands.check import function_named, json_value
 from subnormal.audit.commands.common import Failure, FiniteRange, file_mistakes, format_option, line_progress
 from subnormal.audit.commands.watched import EndedError, Tell, watched
-from subnormal.audit.text import quoted
+from subnormal.audit.text import given, quoted
 
 if TYPE_CHECKING:
     from subnormal.audit.laws.followed import FollowedLaw
@@ -168,7 +168,7 @@ def _refusal(file: Path, function: str) -> str:
             [sys.executable, "-m", CHECKER, file, function], capture_output=True, text=True, timeout=CHECKING
         )
     except subprocess.TimeoutExpired:
-        return f"the checker did not end within {CHECKING:g} s"
+        return f"the checker did not end within {given(CHECKING)} s"
     return "" if done.returncode == 0 else f"the checker says: {quoted(done.stdout or done.stderr)}"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.audit.text import quoted
+from subnormal.audit.text import given, quoted
 
 Note = Callable[[int, NDArray[np.int64] | None], None]  # of a column, and of what is read of it; None: all of it
 FORMS = "an array, a tuple or a dict of arrays with a row for each record, a list of records, or a dataset of torch"
@@ -134,7 +134,7 @@ def extreme_records(records: Records, scales: Sequence[float], *, non_finite: bo
     made: dict[str, tuple[Any, ...]] = {}
     for place in range(min(4, len(records))):
         for scale in scales:
-            made[f"data[{place}] times {scale:g}"] = mapped(records.record(place), partial(_scaled, scale=scale))
+            made[f"data[{place}] times {given(scale)}"] = mapped(records.record(place), partial(_scaled, scale=scale))
     for value in (math.nan, math.inf, -math.inf) if non_finite else ():
         filled = mapped(records.record(0), partial(np.full_like, fill_value=value))
         made[f"data[0] with {value} in place of its floats"] = filled

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from subnormal.audit.model import Verdict
 from subnormal.audit.report.form import plain
-from subnormal.audit.text import counted, short
+from subnormal.audit.text import counted, given, short
 from subnormal.mechanisms.privacy import Claim, Range
 
 SCHEMA = "subnormal/training/1"
@@ -80,6 +80,6 @@ class Result:
             lines.append(f"  {stage.name:<17}{words.get(stage.verdict, str(stage.verdict))}: {first}")
             lines += [f"{'':19}{one}" for one in others]
         taken = f"{counted(self.runs, 'run')} in {short(self.seconds, 3)} s"
-        lines.append(f"  {taken}; a correct loop is accused with probability {self.alpha:g} at most.")
+        lines.append(f"  {taken}; a correct loop is accused with probability {given(self.alpha)} at most.")
         lines.append("  No verdict says that a loop is private.")
         return "\n".join(lines)

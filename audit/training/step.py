@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.audit.model import Verdict
-from subnormal.audit.text import counted, short
+from subnormal.audit.text import counted, given, short
 from subnormal.audit.training.bench import Bench, Record, all_moved, no_noise
 from subnormal.audit.training.hooks import Floats
 from subnormal.audit.training.records import Records, extreme_records
@@ -168,7 +168,7 @@ def bent(facts: Facts, length: int) -> bool:
     A bound on the parameters does so, which is post-processing. Sums and noise are then no longer what they were.
     """
     bench = facts.bench
-    pair = bench.records.record(0), facts.records[f"data[0] times {SCALES[0]:g}"]
+    pair = bench.records.record(0), facts.records[f"data[0] times {given(SCALES[0])}"]
     usual, small = (bench.by_noise(bench.records.copies(record, length)) for record in pair)
     if usual is None or small is None:
         return False
@@ -295,7 +295,10 @@ def _passes(facts: Facts, ratio: float, tried: int) -> None:
 
 def _grown(every: Mapping[str, Floats]) -> str | None:
     """Return how many times as much 100 times larger records move; None where that is bounded."""
-    at = {scale: [moved for name, moved in every.items() if name.endswith(f" times {scale:g}")] for scale in (1e2, 1e4)}
+    at = {
+        scale: [moved for name, moved in every.items() if name.endswith(f" times {given(scale)}")]
+        for scale in (1e2, 1e4)
+    }
     largest = {scale: max((float(np.linalg.norm(one)) for one in moved), default=0.0) for scale, moved in at.items()}
     return short(largest[1e4] / largest[1e2]) if largest[1e4] > GROWN * largest[1e2] > 0 else None
 

@@ -47,6 +47,7 @@ from subnormal.audit.randomness.primitives import intercepted, moves_unrecorded
 from subnormal.audit.randomness.repetition import Repetition
 from subnormal.audit.statistics import e_process
 from subnormal.audit.statistics.e_process import PairCounts
+from subnormal.audit.text import given
 from subnormal.mechanisms.curves import SLACK, AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
@@ -108,7 +109,7 @@ class Beyond:
             return self.event().to_json()
         name = f"a sum of {self.release.weights.size:,} numbers, weighted by how far each moves: it"
         side = "at least" if self.sign > 0 else "at most"
-        return {"kind": "predicate", "name": f"({name} is {side} {self.threshold:g})", "portable": False}
+        return {"kind": "predicate", "name": f"({name} is {side} {given(self.threshold, 6)})", "portable": False}
 
     def drawn(self, shares: Floats) -> Floats:
         """Return values of the release, given the event, in the world where it is likelier. shares: uniform."""

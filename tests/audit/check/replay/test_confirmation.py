@@ -86,9 +86,9 @@ def test_a_share_of_the_runs_is_seen() -> None:
         assert (1 - SHARE) ** runs_needed(alpha) <= alpha < (1 - SHARE) ** (runs_needed(alpha) - 1)
 
 
-def begun(function: Callable[[Any], Any]) -> Check:
+def begun(function: Callable[[Any], Any], seconds: float = 4.0) -> Check:
     audited = Function(function, "function")
-    return Check(audited, st.just((0.0, 1.0)), lambda *_: Claim(1.0), 4.0, None, ALPHA, 1, lambda _: None)
+    return Check(audited, st.just((0.0, 1.0)), lambda *_: Claim(1.0), seconds, None, ALPHA, 1, lambda _: None)
 
 
 def test_evidence_that_runs_drop_is_not_tried_again_and_costs_half_of_alpha() -> None:
@@ -134,7 +134,7 @@ def test_the_runs_that_confirm_see_the_share_that_the_event_leaves(
 
 def test_an_event_that_replay_proposes_is_judged_by_runs() -> None:
     """What 1 % of the runs may hide, times e^1, is more than the excess: the loss is 1.06."""
-    check = begun(lambda x: x + laplace(1 / 1.06))
+    check = begun(lambda x: x + laplace(1 / 1.06), seconds=60.0)  # of which it takes some four
     with isolated(1):
         result, _ = ReplaySearch(check).search(0.5)
     assert result is not None
