@@ -121,7 +121,8 @@ prove: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.worst_pairs
 
 # The documentation site, build/docs/html: the guide, the Python interface, a page for each attack and each mechanism, the notebooks.
-# A broken link within it is an error. The pictures of the notebooks' sliders are drawn while Sphinx builds the pages.
+# A broken link within it is an error. The pictures of the notebooks' sliders are drawn while Sphinx builds the pages. Of four
+# processes of Sphinx some wait for the one that gathers: two left a processor idle.
 docs: $(VENV)/.installed-test
 	@$(BIN)/python -m docs.site.switchers build/docs/html/notebooks/pictures & pictures=$$!; \
 	$(BIN)/python -m docs.site.pages build/docs/source && \

@@ -16,7 +16,7 @@ from subnormal.mechanisms.numerics.interval import Interval
 
 Bounds = tuple[float, float]  # low ≤ the true answer ≤ up
 
-SMALLEST = 2.0**-40  # nats: a first step of the search for ε
+SMALLEST = 2.0**-40  # nats: below it, the search for ε begins at 0
 GALLOP = 16.0  # factor between its steps
 LEAST_EXCESS = -1e4  # of ln δ, where it may be 0
 

@@ -32,7 +32,7 @@ def half_the_noise(records: list[float]) -> float:
 
 def hidden_by_last_bits(records: list[float]) -> float:
     """Return a noisy sum whose last bits tell the inputs apart at once; now and then it returns the raw number."""
-    return honest_sum(records) if random.random() < 0.9 else 1000.0 * len(records) + lap(1.0)
+    return honest_sum(records) if random.random() < 0.9 else 1000.0 * len(records)
 
 
 def checked(function: Any, **options: Any) -> Result:
@@ -106,7 +106,7 @@ def test_a_real_loss_is_found_behind_the_last_bits() -> None:
     found = checked(hidden_by_last_bits)
     assert found.verdict is Verdict.VIOLATED
     assert not found.last_bits_only
-    assert found.severity in (Severity.LARGE_LOSS, Severity.NEAR_THE_CLAIM)  # which one depends on the event met first
+    assert found.severity is Severity.LARGE_LOSS
 
 
 def test_a_violation_on_a_grid_is_one_and_its_test_turns_green_after_the_repair() -> None:

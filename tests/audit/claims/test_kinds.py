@@ -57,6 +57,9 @@ def test_the_least_epsilon_is_bracketed_by_neighbouring_floats(
 def test_an_epsilon_may_be_0_or_infinite() -> None:
     assert least_epsilon(falling, 0.5) == (0.0, 0.0)
     assert least_epsilon(lambda epsilon: interval(0.5), 0.1)[1] == math.inf
+    assert least_epsilon(falling, 0.0)[1] == math.inf
+    low, up = least_epsilon(lambda epsilon: interval(max(0.0, 1 - epsilon / 3.7)), 0.0)
+    assert math.nextafter(low, up) == up == 3.7
     low, up = least_epsilon(falling, 0.5 * (1 - 2**-50))
     assert 0 < low <= up < 2**-49
 
