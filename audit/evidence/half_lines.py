@@ -1,7 +1,12 @@
-"""Half-lines of a score, as events: where they may end is found once, and the best of them for each claim."""
+"""Half-lines of a score, as events: where they may end is found once, and the best of them for each claim.
+
+The bound of a half-line lies in the middle of the gap between the scores that it separates, or near it, where a
+number has few digits. A bound at the last score that was seen of a world would let its tail into a rare event.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,8 +18,9 @@ from subnormal.attacks.core.outcome_paths import Column
 from subnormal.audit.statistics import binomial
 from subnormal.mechanisms.privacy import Claim
 
-MASSES = tuple(2.0**-power for power in range(1, 13))  # target masses: shares of one world between the bounds
+MASSES = (*(2.0**-power for power in range(1, 13)), 0.0)  # target masses: shares of one world between the bounds
 SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
+DIGITS = 17  # that tell any two floats apart
 FREQUENT = 8  # of more values, those whose shares lie furthest apart
 
 
@@ -22,11 +28,14 @@ FREQUENT = 8  # of more values, those whose shares lie furthest apart
 class Cuts:
     """The ends of half-lines of a score. runs: of each world.
 
-    masses: the target mass of each end; None of a single value. counts: how many outcomes of each world lie at each
-    end, up to it, and from it on, shape (3·ends,).
+    before, after: the next score of both worlds on either side of each end; infinite where there is none. masses: the
+    target mass of each end; None of a single value. counts: how many outcomes of each world lie at each end, up to it,
+    and from it on, shape (3·ends,).
     """
 
     ends: Column
+    before: Column
+    after: Column
     masses: list[float | None]
     counts: list[NDArray[np.int64]]
     runs: tuple[int, int]
@@ -60,7 +69,9 @@ def cut(values: tuple[Column, Column]) -> Cuts | None:
         np.concatenate([until - before, until, len(world) - before])
         for world, until, before in zip(ordered, up_to, below, strict=True)
     ]
-    return Cuts(ends, masses, counts, runs)
+    before = np.max([_at(world, place - 1) for world, place in zip(ordered, below, strict=True)], axis=0)
+    after = np.min([_at(world, place) for world, place in zip(ordered, up_to, strict=True)], axis=0)
+    return Cuts(ends, before, after, masses, counts, runs)
 
 
 def best(terms: tuple[Term, ...], cuts: Cuts | None, claim: Claim) -> Iterator[Learned]:
@@ -80,9 +91,25 @@ def best(terms: tuple[Term, ...], cuts: Cuts | None, claim: Claim) -> Iterator[L
 def event(terms: tuple[Term, ...], cuts: Cuts, place: int) -> Learned:
     """Return the event whose outcomes are counted at this place."""
     kind, at = divmod(place, len(cuts.ends))
-    end = float(cuts.ends[at])
-    low, high = ((end, end), (-np.inf, end), (end, np.inf))[kind]
-    return Learned(terms, low, high, cuts.masses[at] if kind else None)
+    before, end, after = (float(of[at]) for of in (cuts.before, cuts.ends, cuts.after))
+    if kind == 0:
+        return Learned(terms, end, end)
+    low, high = (-np.inf, -_bound(-after, -end)) if kind == 1 else (_bound(before, end), np.inf)
+    return Learned(terms, low, high, cuts.masses[at])
+
+
+def _bound(before: float, end: float) -> float:
+    """Return a number above `before` and at most `end`: of those with the fewest digits, the one nearest the middle.
+
+    It is whole where both are.
+    """
+    middle = before + (end - before) / 2
+    if not math.isfinite(middle):
+        return end
+    whole = before.is_integer() and end.is_integer()
+    middle = math.ceil(middle) if whole else middle
+    near = (float(f"{middle:.{digits}e}") for digits in range(DIGITS))
+    return next((one for one in near if before < one <= end and one.is_integer() >= whole), end)
 
 
 def _few_values(ordered: list[Column]) -> Column | None:
@@ -104,6 +131,11 @@ def _frequent(ordered: list[Column]) -> Column:
         for world in ordered
     )
     return np.sort(found[np.argsort(-np.abs(one - other), kind="stable")[:FREQUENT]])
+
+
+def _at(world: Column, places: NDArray[np.int64]) -> Column:
+    """Return the ordered values at these places; -∞ before the first place, and ∞ after the last."""
+    return np.concatenate([[-np.inf], world, [np.inf]])[places + 1]
 
 
 def _first(world: Column) -> NDArray[np.bool_]:
