@@ -313,7 +313,7 @@ def copied(data: Any) -> Any:
         return data
     if kind is np.ndarray and not data.dtype.hasobject:
         return data.copy()
-    if kind in (list, tuple) and _SCALARS.issuperset(map(type, data)):
+    if kind in (list, tuple) and _cannot_change(data):
         return data[:]
     try:
         return copy.deepcopy(data)
@@ -322,6 +322,13 @@ def copied(data: Any) -> Any:
             f"data of type {kind.__qualname__} cannot be copied, and each call needs a copy of its own: "
             f"{quoted(error_text(error))}, got {quoted(repr(data))}"
         ) from None
+
+
+def _cannot_change(data: Iterable[Any]) -> bool:
+    """Return whether all entries are scalars, and tuples of such: a shallow copy suffices, in a tenth of the time."""
+    return _SCALARS.issuperset(map(type, data)) or all(
+        type(one) in _SCALARS or (type(one) is tuple and _cannot_change(one)) for one in data
+    )
 
 
 def value_of(name: str, function: Callable[..., Any], *inputs: Any) -> Any:

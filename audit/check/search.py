@@ -2,29 +2,36 @@
 
 Hypothesis draws pairs, edge cases first, varies those it has drawn, and shrinks the first pair that convicts to the
 smallest one that still does. It does not steer towards larger scores (`hypothesis.target`): many of its choices change
-no pair, and a search that tried to climb them met a fifth of the pairs.
+no pair, and a search that tried to climb them met a fifth of the pairs. So half of a search that climbs is for
+variations of the best pairs, round by round, as long as a round has a better one.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
 from subnormal.audit.clock import DRAW, MACHINE, Clock
 from subnormal.audit.neighbours.choices import choices_of_example
 from subnormal.audit.neighbours.datasets import text_of
+from subnormal.audit.neighbours.variations import Choices, GivenPairs, variation
 from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:
+    from hypothesis.database import ExampleDatabase
     from hypothesis.strategies import SearchStrategy
 
-    from subnormal.audit.neighbours.kept import KeptPairs
+    from subnormal.audit.neighbours.variations import Choices
 
 EXAMPLES = 20_000  # pairs of one search, at most
+FRESH = 1 / 2  # of the time and of the pairs of a search that climbs, before it does
+PARENTS, ROUND = 2, 32  # place of the pair that is varied, in the mean, and variations of a round
+BARREN = 3  # rounds in a row without a better pair, after which fresh ones are drawn again
 KEPT = 24  # pairs that are remembered besides the best
 REPEATED = 250  # pairs in a row that were tried before, and 4 for each known one: then there is hardly any other
 
@@ -37,11 +44,13 @@ Progress = Callable[["Ranking"], None]
 class Ranking:
     """Pairs in the order of their scores, the highest first; convicting: the smallest one whose score is infinite.
 
-    choices: from which each pair was drawn, by `written`, where pairs are kept.
+    choices: from which each pair was drawn, by `written`, where pairs are kept. parents: scores and choices to climb
+    from, the best first.
     """
 
     examples: int = 0
-    choices: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    choices: dict[tuple[str, str], Choices] = field(default_factory=dict)
+    parents: list[tuple[float, Choices]] = field(default_factory=list)
     ranked: list[tuple[float, Pair]] = field(default_factory=list)
     convicting: Pair | None = None
 
@@ -63,9 +72,11 @@ def search(
     seconds: float,
     shrinking: float = math.inf,
     examples: int = EXAMPLES,
+    climbs: bool = False,
+    parents: Sequence[tuple[float, Choices]] = (),
     on_progress: Progress = lambda found: None,
     clock: Clock = MACHINE,
-    kept: KeptPairs | None = None,
+    kept: ExampleDatabase | None = None,
 ) -> Ranking:
     """Return the pairs with the largest scores.
 
@@ -77,6 +88,8 @@ def search(
         seconds: so long after the first pair no further one is tried; none at all where it is not positive.
         shrinking: seconds for making a pair that convicts smaller.
         examples: pairs, at most.
+        climbs: whether variations of the best pairs are tried, too.
+        parents: of an earlier search with such scores, to climb from.
         on_progress: called with what has been found so far, after each pair.
         kept: pairs that are tried first.
 
@@ -91,13 +104,12 @@ def search(
     from hypothesis import strategies as st
     from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
 
-    found, ends = Ranking(), math.inf if seconds > 0 else -math.inf
-    known: dict[tuple[str, str], float] = {}
-    repeated = 0
+    found, known = Ranking(parents=list(parents)), dict[tuple[str, str], float]()
+    ends, repeated = math.inf if seconds > 0 else -math.inf, 0
     failures: list[Exception | SystemExit] = []
 
     def is_over() -> bool:
-        return clock.now() >= ends
+        return clock.now() >= (ends if found.convicting is not None else ends - (1 - share) * seconds)
 
     def tried(pair: Pair) -> float:
         key = written(pair)
@@ -110,13 +122,15 @@ def search(
             ends = min(ends, clock.now() + seconds) if found.convicting is None else ends
             if is_over():
                 raise _StoppedError
-            if kept is not None:
-                found.choices[key] = choices_of_example()
             reseed(seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
             try:
                 known[key] = score(pair)
                 found.examples += 1
-                _rank(found, known[key], pair)
+                _rank(found.ranked, known[key], pair)
+                if kept is not None:
+                    found.choices[key] = choices_of_example()
+                if climbs:
+                    _rank(found.parents, known[key], choices_of_example())
                 on_progress(found)
             except (Exception, SystemExit) as error:  # of the function or its outcomes: Hypothesis would shrink it
                 failures.append(error)
@@ -130,8 +144,6 @@ def search(
         clock.spend(DRAW)
         return draw(pairs)
 
-    @repeatable(seed, examples, kept)
-    @hypothesis.given(in_time())
     def test(pair: Pair) -> None:
         if tried(pair) == math.inf:
             nonlocal ends
@@ -139,27 +151,50 @@ def search(
             found.convicting = pair  # the last one that raises is the smallest
             raise _ConvictingError
 
-    stopped = False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HypothesisWarning)  # of inputs with long texts
-            test()
-    except _ConvictingError:
-        pass
-    except _StoppedError:
-        stopped = True
-    except Unsatisfiable:
-        raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them") from None
-    except Flaky as error:
-        if not is_over():  # Hypothesis may take the end of the time for another pair
-            raise ValueError(f"data and adjacent draw other pairs when asked again: {quoted(str(error))}") from None
-    except Exception as error:
-        raise ValueError(f"data and adjacent: drawing a pair raised {quoted(error_text(error))}") from error
-    if failures:
-        raise failures[0]
-    if found.examples == 0 and not (stopped or is_over()):
-        raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
+    def try_pairs(stream: int | str, many: int, given: ExampleDatabase | None, *, fresh: bool = True) -> bool:
+        """Try so many pairs, those given first; return whether further ones may be tried."""
+        decorated = repeatable(stream, many, given, fresh)(hypothesis.given(in_time())(test))
+        stopped = False
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", HypothesisWarning)  # of inputs with long texts
+                decorated()
+        except _ConvictingError:
+            pass
+        except _StoppedError:
+            stopped = True
+        except Unsatisfiable:  # a round of variations may have none
+            if fresh:
+                raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them") from None
+        except Flaky as error:
+            if not is_over():  # Hypothesis may take the end of the time for another pair
+                raise ValueError(f"data and adjacent draw other pairs when asked again: {quoted(str(error))}") from None
+        except Exception as error:
+            raise ValueError(f"data and adjacent: drawing a pair raised {quoted(error_text(error))}") from error
+        if failures:
+            raise failures[0]
+        if found.examples == 0 and not (stopped or is_over()):
+            raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
+        return found.convicting is None and found.examples < examples
+
+    share = FRESH if climbs else 1.0
+    going_on = try_pairs(seed, math.ceil(share * examples), kept)
+    share = 1.0
+    random, barren = Random(f"climb {seed}"), 0
+    while climbs and going_on and barren < BARREN and not is_over():
+        best, left = found.parents[0][0], examples - found.examples
+        given = _variations(found.parents, random)
+        going_on = try_pairs(f"{seed}, {found.examples}", min(ROUND, left), given, fresh=False)
+        barren = 0 if found.parents[0][0] > best else barren + 1
+    if climbs and going_on and not is_over():
+        try_pairs(f"{seed}, more", examples - found.examples, None)
     return found
+
+
+def _variations(parents: Sequence[tuple[float, Choices]], random: Random) -> GivenPairs:
+    """Return a round of variations of the best pairs: the better a pair is, the more often it is varied."""
+    places = [min(int(random.expovariate(1 / PARENTS)), len(parents) - 1) for _ in range(ROUND)]
+    return GivenPairs([variation(parents[place][1], random) for place in places])
 
 
 def in_example(seed: int, call: Callable[[], Any]) -> Any:
@@ -188,14 +223,16 @@ def in_example(seed: int, call: Callable[[], Any]) -> Any:
 
 
 def repeatable(
-    seed: int, examples: int, kept: KeptPairs | None = None
+    seed: int | str, examples: int, kept: ExampleDatabase | None = None, fresh: bool = True
 ) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Return the decorator of a test of Hypothesis that draws the same inputs for the same seed, and keeps no record.
 
-    It shrinks the first example that raises. examples: at most. kept: examples that come first.
+    It shrinks the first example that raises. examples: at most. kept: examples that come first. fresh: whether
+    Hypothesis draws others.
     """
     import hypothesis
 
+    phases = [hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.shrink]
     settings = hypothesis.settings(
         max_examples=examples,
         database=kept,
@@ -203,7 +240,7 @@ def repeatable(
         report_multiple_bugs=False,
         print_blob=False,
         suppress_health_check=list(hypothesis.HealthCheck),
-        phases=(hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.shrink),
+        phases=[one for one in phases if fresh or one != hypothesis.Phase.generate],
     )
     return lambda test: settings(hypothesis.seed(seed)(test))  # in this order: `seed` takes away a database
 
@@ -214,7 +251,7 @@ def written(pair: Pair) -> tuple[str, str]:
     return text_of(one), text_of(other)
 
 
-def _rank(found: Ranking, score: float, pair: Pair) -> None:
-    found.ranked.append((score, pair))
-    found.ranked.sort(key=lambda one: -one[0])
-    del found.ranked[KEPT:]
+def _rank(ranked: list[tuple[float, Any]], score: float, one: Any) -> None:
+    ranked.append((score, one))
+    ranked.sort(key=lambda one: -one[0])
+    del ranked[KEPT:]

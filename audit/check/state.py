@@ -16,6 +16,8 @@ from subnormal.audit.check.search import EXAMPLES, Pair, Ranking, search, writte
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import Verdict
+from subnormal.audit.neighbours.choices import as_bytes
+from subnormal.audit.neighbours.variations import Choices
 from subnormal.audit.text import counted, given, short
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
@@ -30,6 +32,7 @@ SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts s
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
+CLIMBING: tuple[Stage, ...] = ("replay", "runs")  # stages whose scores tell better pairs from worse ones
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
 OnProgress = Callable[[str], None]
@@ -84,7 +87,8 @@ class Check:
         self.stage: Stage = "first call"
         self.notes: list[str] = []
         self.answered: tuple[int, Any] = (0, None)
-        self._kept, self._choices = kept, dict[tuple[str, str], bytes]()
+        self._kept, self._choices = kept, dict[tuple[str, str], Choices]()
+        self._parents = dict[Stage, list[tuple[float, Choices]]]()
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
     def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, examples: int = EXAMPLES) -> Ranking:
@@ -124,18 +128,21 @@ class Check:
             shrinking=shrinking,
             on_progress=on_progress,
             clock=self.clock,
+            climbs=stage in CLIMBING and examples == EXAMPLES,
+            parents=self._parents.get(stage, ()),
             examples=max(1, int(min(examples, left))),
             kept=self._kept,
         )
         self._examples += found.examples
         self._choices |= found.choices
+        self._parents[stage] = found.parents
         return found
 
     def keep(self, pair: Pair | None) -> None:
         """Keep a pair that convicts for the next check, where a search has drawn it."""
         choices = None if pair is None else self._choices.get(written(pair))
         if self._kept is not None and choices is not None:
-            self._kept.keep(choices)
+            self._kept.keep(as_bytes(choices))
 
     def share_of_alpha(self) -> float:
         """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""

@@ -7,13 +7,13 @@ whatever the edit, the value is one that the strategy draws: it lies in the doma
 with another value.
 
 This module alone uses internals of Hypothesis: one class, `ConjectureData`, by its five methods that draw a choice and
-the two that start and stop a span, and the functions `choice_permitted` and `choices_to_bytes`.
+the two that start and stop a span, its `nodes`, and the functions `choice_permitted` and `choices_to_bytes`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -105,9 +105,15 @@ class Source:
         return getattr(self.data, f"draw_{choice.kind}")(**choice.constraints)
 
 
-def choices_of_example() -> bytes:
-    """Return the choices of the example that Hypothesis is at, as its databases keep them."""
-    return choices_to_bytes(current_build_context().data.choices)
+def choices_of_example() -> tuple[Choice, ...]:
+    """Return the choices of the example that Hypothesis is at."""
+    nodes = current_build_context().data.nodes
+    return tuple(Choice(node.type, node.value, node.constraints) for node in nodes)
+
+
+def as_bytes(choices: Iterable[Choice]) -> bytes:
+    """Return choices as the databases of Hypothesis keep them."""
+    return choices_to_bytes([one.value for one in choices])
 
 
 def follow(strategy: SearchStrategy[Any], tree: Tree | None, source: Source | None) -> Input | None:

@@ -90,6 +90,7 @@ class ReplaySearch:
             and beyond.release.weights.size <= LONGEST
         ):
             runs = self._left * JUDGING / 2 / max(1e-9, check.function.seconds_a_run())
+            runs = runs if check.runs_max is None else min(runs, check.runs_max)
             if beyond.growth() * runs > -ENOUGH * math.log(check.alpha):
                 return partial(self._proposed, pair, beyond)
         if self._looks > 0 and replayed.without_noise and not check.function.is_too_slow(2 * (1 + CONFIRM) * SCREEN[0]):

@@ -19,7 +19,7 @@ from subnormal.audit.neighbours import relations
 from subnormal.audit.neighbours.relations import pairs
 from tests.audit.neighbours.domain_cases import CASES, MORE, NEAR, OTHER, SHARED, Person, sized
 
-SEEDS, EXAMPLES = 5, 6
+SEEDS, EXAMPLES = 6, 6  # every other seed varies the pairs that it has drawn, half of the time
 
 
 def parts_that_change(data: Any) -> Iterator[int]:
@@ -86,7 +86,7 @@ def test_neighbours_lie_in_the_domain_and_share_nothing_at_every_seed(name: str,
             tried.append(pair)
             return -math.inf
 
-        search(pairs(case.data, relation), look, seed=seed, seconds=600, examples=EXAMPLES)
+        search(pairs(case.data, relation), look, seed=seed, seconds=600, examples=EXAMPLES, climbs=seed % 2 == 0)
         assert tried, seed
         for one, other in tried:
             assert case.holds(one), one
