@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, get_origin, get_type_hints
 
+from subnormal.audit.neighbours.constants import constants_of
+
 PUBLIC: Mapping[str, str] = {  # parameters that are no data, and what a draft gives where they have no default
     "epsilon": "{epsilon}",
     "eps": "{epsilon}",
@@ -26,7 +28,9 @@ PUBLIC: Mapping[str, str] = {  # parameters that are no data, and what a draft g
     "seed": "None",
     "k": "3",
 }
+WHOLE = re.compile(r"(?<![\w.])([0-9]{1,6})(?![\w.]*[0-9])")
 NUMBER = r"([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)"
+LARGEST = 10**6  # of a record, as is guessed
 SAYS_CHANGED = re.compile(r"\b(?:chang|replac|substitut)", re.IGNORECASE)
 SAYS_PRIVATE = re.compile(r"differential|privac|private|epsilon|ε|noisy|noise|laplace|gauss", re.IGNORECASE)
 
@@ -157,7 +161,8 @@ def _domain(function: Callable[..., Any], values: Mapping[str, str]) -> Domain:
     except Exception:  # of annotations that name what is not there; they may raise anything
         hint = None
     floats = f"st.floats({values['low']}, {values['high']})"
-    elements = {float: floats, int: "st.integers(0, 10)", str: 'st.sampled_from("abc")', bool: "st.booleans()"}
+    integers = f"st.integers(0, {_largest(function)})"
+    elements = {float: floats, int: integers, str: 'st.sampled_from("abc")', bool: "st.booleans()"}
     text = str(hint)
     if hint is float:
         return Domain(floats, f"within({values['sensitivity']})")
@@ -177,7 +182,15 @@ def _domain(function: Callable[..., Any], values: Mapping[str, str]) -> Domain:
         keys, numbers = (elements.get(one, elements[str]) for one in (*arguments, str, int)[:2])
         return Domain(f"st.dictionaries({keys}, {numbers})", 'within(1, norm="l1")')
     element = elements.get(arguments[0], floats) if arguments else floats
-    return Domain(f"st.lists({element}, max_size=20)", _relation(function))
+    relation = _relation(function)
+    least = "min_size=1, " if relation == "change_one()" else ""  # an empty one has no neighbour
+    return Domain(f"st.lists({element}, {least}max_size=20)", relation)
+
+
+def _largest(function: Callable[..., Any]) -> int:
+    """Return the largest whole number of the function's code and docstring, as far as it may be one of a record."""
+    stated = map(int, WHOLE.findall(function.__doc__ or ""))
+    return max([10, *stated, *(one for one in constants_of(function) if isinstance(one, int) and one < LARGEST)])
 
 
 def _relation(function: Callable[..., Any]) -> str:

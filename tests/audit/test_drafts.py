@@ -49,6 +49,16 @@ def noisy_value(value: float, sensitivity: float = 2.0) -> float:
     return value + np.random.laplace(0, 4)
 
 
+def seniors(ages: list[int], epsilon: float = 1.0, limit: int = 65) -> float:
+    """How many are old, of ages in 0 to 120; after Smith 2006.5, p. x7."""
+    return sum(age >= limit for age in ages) + np.random.laplace(0, 1 / epsilon)
+
+
+def changed(days: list[int], epsilon: float = 1.0) -> float:
+    """A noisy count of weekends; neighbours: one record changed."""
+    return sum(day > 31 for day in days) + np.random.laplace(0, 1 / epsilon)
+
+
 def _private(records: list[float], epsilon: float) -> float:
     return 0.0
 '''
@@ -81,6 +91,8 @@ def test_what_is_guessed_of_a_module(written: Any) -> None:
         'data=data_frames([column("price", elements=st.floats(0.0, 1.0))], index=range_indexes(max_size=20)),\n'
         "        adjacent=change_one(),",
         'data=st.dictionaries(st.sampled_from("abc"), st.integers(0, 10)),\n        adjacent=within(1, norm="l1"),',
+        "seniors,\n        data=st.lists(st.integers(0, 120), max_size=20),",
+        "changed,\n        data=st.lists(st.integers(0, 32), min_size=1, max_size=20),\n        adjacent=change_one(),",
         "claim=Zcdp(0.5),",
         "data=arrays(float, st.integers(1, 20), elements=st.floats(0.0, 1.0)),\n        adjacent=change_one(),",
         "data=st.floats(0.0, 1.0),\n        adjacent=within(2.0),\n        epsilon=0.5,",

@@ -30,7 +30,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -162,7 +162,7 @@ def affordable(function: Function, alpha: float, seconds: float) -> tuple[int, f
 def _best(release: Release, point: Claim, share: float, world: int, sign: int) -> Beyond:
     law = LAWS[release.call.primitive.kind]
     likely, scale = PROBABILITIES, release.scales
-    threshold = release.locations[world] + sign * scale[world] * law.inverse(likely)
+    threshold = release.locations[world] + sign * scale[world] * _quantiles(release.call.primitive.kind)
     x = sign * (threshold - release.locations[1 - world]) - 2 * release.rounding
     with np.errstate(divide="ignore", invalid="ignore"):
         other = law.tail(np.where(scale[1 - world] > 0, x / scale[1 - world], np.copysign(np.inf, x)))
@@ -170,6 +170,14 @@ def _best(release: Release, point: Claim, share: float, world: int, sign: int) -
     at = int(np.argmax(np.where(np.isfinite(threshold), excess, -np.inf)))
     found = Beyond(release, point, world, sign, *(float(one[at]) for one in (threshold, likely, other, excess)))
     return replace(found, share=share)
+
+
+@cache
+def _quantiles(kind: str) -> Floats:
+    """Return where noise of scale 1 lies beyond with each of the probabilities."""
+    quantiles: Floats = LAWS[kind].inverse(PROBABILITIES)
+    quantiles.flags.writeable = False
+    return quantiles
 
 
 def _ratio(point: Claim) -> float:
