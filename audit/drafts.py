@@ -190,7 +190,8 @@ def _domain(function: Callable[..., Any], values: Mapping[str, str]) -> Domain:
 def _largest(function: Callable[..., Any]) -> int:
     """Return the largest whole number of the function's code and docstring, as far as it may be one of a record."""
     stated = map(int, WHOLE.findall(function.__doc__ or ""))
-    return max([10, *stated, *(one for one in constants_of(function) if isinstance(one, int) and one < LARGEST)])
+    found = {one for one in constants_of(function) if isinstance(one, int) and one < LARGEST}
+    return max(10, *stated, *(one for one in found if {one - 1, one + 1} <= found))  # its neighbours are found with it
 
 
 def _relation(function: Callable[..., Any]) -> str:

@@ -92,7 +92,7 @@ def test_what_is_guessed_of_a_module(written: Any) -> None:
         "        adjacent=change_one(),",
         'data=st.dictionaries(st.sampled_from("abc"), st.integers(0, 10)),\n        adjacent=within(1, norm="l1"),',
         "seniors,\n        data=st.lists(st.integers(0, 120), max_size=20),",
-        "changed,\n        data=st.lists(st.integers(0, 32), min_size=1, max_size=20),\n        adjacent=change_one(),",
+        "changed,\n        data=st.lists(st.integers(0, 31), min_size=1, max_size=20),\n        adjacent=change_one(),",
         "claim=Zcdp(0.5),",
         "data=arrays(float, st.integers(1, 20), elements=st.floats(0.0, 1.0)),\n        adjacent=change_one(),",
         "data=st.floats(0.0, 1.0),\n        adjacent=within(2.0),\n        epsilon=0.5,",
