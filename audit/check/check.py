@@ -18,8 +18,9 @@ the first one that decides ends the check:
 - *Beyond the last bits* (`last_bits`): where only the last bits of floats convict, the search goes on without them.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them;
-some of them hold numbers and texts that stand in the function's code (`neighbours.constants`). A pair that convicts is
-shrunk to the smallest one that still does.
+some of them hold numbers and texts that stand in the function's code (`neighbours.constants`). Half of a search is for
+variations of the choices of its best pairs (`neighbours.variations`). A pair that convicts is shrunk to the smallest
+one that still does.
 
 What this guarantees:
 
@@ -28,8 +29,8 @@ What this guarantees:
   left. Of a replay and of laws, the evidence says what it assumes (`replay.proof`, `law.search`).
 - Both inputs lie in the domain, and the relation holds for them.
 - The function cannot end the check: what it raises is an outcome, and so is an exit (`function`).
-- One seed gives the same pairs, as far as the clock allows: it decides how many are tried, and never which. With
-  `examples=` the clock counts work (`audit.clock`), so that one seed gives the same verdict on every machine.
+- With `examples=` the clock counts work (`audit.clock`), so that one seed gives the same pairs and the same verdict on
+  every machine. With seconds, the machine decides how many pairs are drawn before the best of them are varied.
 - No verdict says that a function is private. NOT REFUTED is about the pairs that were tried, and the time for them.
 """
 
