@@ -48,13 +48,13 @@ class Clock:
         self._counted += seconds
 
     @contextmanager
-    def pair(self) -> Iterator[None]:
-        """Let what is done meanwhile count as one pair, however many runs that takes."""
+    def pair(self, share: float) -> Iterator[None]:
+        """Let what is done meanwhile count as this share of a pair, however many runs that takes."""
         before = self._counted
         try:
             yield
         finally:
-            self._counted = before + PAIR
+            self._counted = before + share * PAIR
 
 
 MACHINE = Clock()

@@ -33,6 +33,7 @@ SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
 CLIMBING: tuple[Stage, ...] = ("replay", "runs")  # stages whose scores tell better pairs from worse ones
+REPLAYED = 1 / 5  # of a pair, that one counts as which is replayed: it takes a few runs
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
 OnProgress = Callable[[str], None]
@@ -83,7 +84,8 @@ class Check:
         self._started = self._silent_until = time.monotonic()
         function.deadline = self.clock.end if self.clock.counts else self._started + seconds
         self.runs = Runs(function, claimed, seed)
-        self._examples = self._tried = self._searches = 0
+        self._examples = self._searches = 0
+        self._tried = 0.0
         self.stage: Stage = "first call"
         self.notes: list[str] = []
         self.answered: tuple[int, Any] = (0, None)
@@ -100,16 +102,17 @@ class Check:
             self.tell(lambda: f"{pairs}{progress_words(stage, score, self.claimed(*pair), pair)}")
 
         convicted: list[Pair] = []
+        share = REPLAYED if stage == "replay" else 1.0
         shrinking = self.function.left() * SHRINKING
         left = self._examples_max - self._tried
         until = self.clock.now() + seconds if stage != "first call" else math.inf
 
         def scored(pair: Pair) -> float:
             nonlocal until
-            self._tried += not convicted  # those that make a pair smaller are not counted
+            self._tried += 0 if convicted else share  # those that make a pair smaller are not counted
             within = math.inf if self.clock.counts else until - self.clock.now()
             try:
-                with self.clock.pair(), self.function.within(within):
+                with self.clock.pair(share), self.function.within(within):
                     value = score(pair)
             except OverTimeError:
                 return -math.inf
@@ -130,7 +133,7 @@ class Check:
             clock=self.clock,
             climbs=stage in CLIMBING and examples == EXAMPLES,
             parents=self._parents.get(stage, ()),
-            examples=max(1, int(min(examples, left))),
+            examples=max(1, int(min(examples, left / share))),
             kept=self._kept,
         )
         self._examples += found.examples

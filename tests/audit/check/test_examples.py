@@ -63,7 +63,15 @@ def test_examples_bound_the_pairs_that_are_tried(examples: int) -> None:
     release = lambda value: random.getrandbits(1)  # noqa: E731
     result = check(release, st.integers(0, 999), within(1), Claim(1.0), examples=examples, runs=500)
     assert result.verdict is Verdict.NOT_REFUTED
-    assert examples / 2 <= result.examples <= examples
+    replayed = 3 * 8  # at most: the first pairs of each round, each of which counts a fifth
+    assert examples / 2 <= result.examples <= examples + replayed * 4 / 5
+
+
+def test_a_pair_that_is_only_replayed_counts_a_fifth() -> None:
+    release = lambda value: value + np.random.laplace(0.0, 1.0)  # noqa: E731
+    result = check(release, st.integers(0, 999), within(1), Claim(1.0), examples=40, runs=500, grid=1e-6)
+    assert result.verdict is Verdict.NOT_REFUTED
+    assert 40 < result.examples <= 5 * 40
 
 
 def test_examples_bound_a_transformation() -> None:
