@@ -18,9 +18,9 @@ the first one that decides ends the check:
 - *Beyond the last bits* (`last_bits`): where only the last bits of floats convict, the search goes on without them.
 
 `search` draws the pairs: Hypothesis draws inputs from the domain, and `neighbours` edits the choices that made them;
-some of them hold numbers and texts that stand in the function's code (`neighbours.constants`). Half of a search is for
-variations of the choices of its best pairs (`neighbours.variations`). A pair that convicts is shrunk to the smallest
-one that still does.
+some of them hold numbers and texts that stand in the function's code (`neighbours.constants`). Half of a search by
+replay is for variations of the choices of its best pairs (`neighbours.variations`). A pair that convicts is shrunk to
+the smallest one that still does.
 
 What this guarantees:
 

@@ -32,7 +32,7 @@ SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts s
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
-CLIMBING: tuple[Stage, ...] = ("replay", "runs")  # stages whose scores tell better pairs from worse ones
+CLIMBING: tuple[Stage, ...] = ("replay",)  # stages whose scores are no matter of chance
 REPLAYED = 1 / 5  # of a pair, that one counts as which is replayed: it takes a few runs
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 

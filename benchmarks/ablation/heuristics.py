@@ -88,7 +88,7 @@ HEURISTICS = {
         "one input in three has rows that are alike in one column", {f"{EDITS}_with_equal_column": _none}
     ),
     "climbing": Heuristic(
-        "half of a search is for variations of its best pairs", {"subnormal.audit.check.state.CLIMBING": ()}
+        "half of a search by replay is for variations of its best pairs", {"subnormal.audit.check.state.CLIMBING": ()}
     ),
     "scales": Heuristic("a bisection leads to neighbours with noise of two scales", {f"{REFUSALS}scale_of": _none}),
     "looks at these": Heuristic("neighbours found by bisection have four first looks", {f"{CHECK}LOOKS": 1}),
