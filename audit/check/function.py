@@ -325,7 +325,7 @@ def copied(data: Any) -> Any:
 
 
 def _cannot_change(data: Iterable[Any]) -> bool:
-    """Return whether all entries are scalars, and tuples of such: a shallow copy suffices, in a tenth of the time."""
+    """Return whether all entries are scalars, and tuples of such: a shallow copy suffices, in a sixth of the time."""
     return _SCALARS.issuperset(map(type, data)) or all(
         type(one) in _SCALARS or (type(one) is tuple and _cannot_change(one)) for one in data
     )

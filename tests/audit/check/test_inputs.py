@@ -90,6 +90,16 @@ def test_a_copy_shares_no_part_that_can_be_changed(made: Callable[[Any], Any]) -
     assert part == ["x"]
 
 
+def test_a_tuple_is_copied_with_what_can_be_changed_in_it() -> None:
+    part = ["x"]
+    for data in ([(1, part)], [(1, (2, part))], ((part,),), [(1, 2), (3, part)]):
+        copies: list[Any] = [copied(data)]
+        while copies:
+            one = copies.pop()
+            assert one is not part
+            copies += one if isinstance(one, list | tuple) else []
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [([Record()], "type list .*cannot pickle '_thread.lock'"), ({"a": 1}.keys(), "type dict_keys ")],
