@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.function import reseed
 from subnormal.audit.clock import DRAW, MACHINE, Clock
-from subnormal.audit.neighbours.choices import choices_of_example
+from subnormal.audit.neighbours.choices import as_bytes, choices_of_example
 from subnormal.audit.neighbours.datasets import text_of
-from subnormal.audit.neighbours.variations import Choices, GivenPairs, variation
+from subnormal.audit.neighbours.kept import GivenPairs
+from subnormal.audit.neighbours.variations import Choices, variation
 from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
     from hypothesis.strategies import SearchStrategy
 
-    from subnormal.audit.neighbours.variations import Choices
+    from subnormal.audit.neighbours.kept import KeptPairs
 
 EXAMPLES = 20_000  # pairs of one search, at most
 FRESH = 1 / 2  # of the time and of the pairs of a search that climbs, before it does
@@ -49,7 +50,7 @@ class Ranking:
     """
 
     examples: int = 0
-    choices: dict[tuple[str, str], Choices] = field(default_factory=dict)
+    choices: dict[tuple[str, str], bytes] = field(default_factory=dict)
     parents: list[tuple[float, Choices]] = field(default_factory=list)
     ranked: list[tuple[float, Pair]] = field(default_factory=list)
     convicting: Pair | None = None
@@ -76,7 +77,7 @@ def search(
     parents: Sequence[tuple[float, Choices]] = (),
     on_progress: Progress = lambda found: None,
     clock: Clock = MACHINE,
-    kept: ExampleDatabase | None = None,
+    kept: KeptPairs | None = None,
 ) -> Ranking:
     """Return the pairs with the largest scores.
 
@@ -128,7 +129,7 @@ def search(
                 found.examples += 1
                 _rank(found.ranked, known[key], pair)
                 if kept is not None:
-                    found.choices[key] = choices_of_example()
+                    found.choices[key] = as_bytes(choices_of_example())
                 if climbs:
                     _rank(found.parents, known[key], choices_of_example())
                 on_progress(found)
@@ -178,7 +179,8 @@ def search(
         return found.convicting is None and found.examples < examples
 
     share = FRESH if climbs else 1.0
-    going_on = try_pairs(seed, math.ceil(share * examples), kept)
+    given = None if kept is None else GivenPairs(kept.choices(), are_shrunk=True)
+    going_on = try_pairs(seed, math.ceil(share * examples), given)
     share = 1.0
     random, barren = Random(f"climb {seed}"), 0
     while climbs and going_on and barren < BARREN and not is_over():
@@ -194,7 +196,7 @@ def search(
 def _variations(parents: Sequence[tuple[float, Choices]], random: Random) -> GivenPairs:
     """Return a round of variations of the best pairs: the better a pair is, the more often it is varied."""
     places = [min(int(random.expovariate(1 / PARENTS)), len(parents) - 1) for _ in range(ROUND)]
-    return GivenPairs([variation(parents[place][1], random) for place in places])
+    return GivenPairs([as_bytes(variation(parents[place][1], random)) for place in places], are_shrunk=False)
 
 
 def in_example(seed: int, call: Callable[[], Any]) -> Any:

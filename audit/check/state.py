@@ -16,8 +16,6 @@ from subnormal.audit.check.search import EXAMPLES, Pair, Ranking, search, writte
 from subnormal.audit.check.words import progress_words
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import Verdict
-from subnormal.audit.neighbours.choices import as_bytes
-from subnormal.audit.neighbours.variations import Choices
 from subnormal.audit.text import counted, given, short
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
@@ -26,13 +24,13 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from subnormal.audit.neighbours.kept import KeptPairs
+    from subnormal.audit.neighbours.variations import Choices
 
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
 SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts smaller
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
-CLIMBING: tuple[Stage, ...] = ("replay",)  # stages whose scores are no matter of chance
 REPLAYED = 1 / 5  # of a pair, that one counts as which is replayed: it takes a few runs
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
@@ -89,12 +87,23 @@ class Check:
         self.stage: Stage = "first call"
         self.notes: list[str] = []
         self.answered: tuple[int, Any] = (0, None)
-        self._kept, self._choices = kept, dict[tuple[str, str], Choices]()
-        self._parents = dict[Stage, list[tuple[float, Choices]]]()
+        self._kept, self._choices = kept, dict[tuple[str, str], bytes]()
+        self._parents: list[tuple[float, Choices]] = []
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
-    def search(self, stage: Stage, score: Callable[[Pair], float], seconds: float, examples: int = EXAMPLES) -> Ranking:
-        """Return the pairs with the highest scores. A pair for which there is no time says nothing."""
+    def search(
+        self,
+        stage: Stage,
+        score: Callable[[Pair], float],
+        seconds: float,
+        examples: int = EXAMPLES,
+        climbs: bool = False,
+    ) -> Ranking:
+        """Return the pairs with the highest scores. A pair for which there is no time says nothing.
+
+        climbs: from the best pairs, also from those of earlier searches that did. For scores that are no matter of
+        chance: that of few runs is the highest by luck.
+        """
 
         def on_progress(found: Ranking) -> None:
             score, pair = found.ranked[0]
@@ -131,21 +140,21 @@ class Check:
             shrinking=shrinking,
             on_progress=on_progress,
             clock=self.clock,
-            climbs=stage in CLIMBING and examples == EXAMPLES,
-            parents=self._parents.get(stage, ()),
+            climbs=climbs,
+            parents=self._parents,
             examples=max(1, int(min(examples, left / share))),
             kept=self._kept,
         )
         self._examples += found.examples
         self._choices |= found.choices
-        self._parents[stage] = found.parents
+        self._parents = found.parents if climbs else self._parents
         return found
 
     def keep(self, pair: Pair | None) -> None:
         """Keep a pair that convicts for the next check, where a search has drawn it."""
         choices = None if pair is None else self._choices.get(written(pair))
         if self._kept is not None and choices is not None:
-            self._kept.keep(as_bytes(choices))
+            self._kept.keep(choices)
 
     def share_of_alpha(self) -> float:
         """Return the α that one more pair is judged with: half of what is left, so that all pairs keep α together."""

@@ -7,36 +7,15 @@ larger ones. The strategies draw anew what an edit leaves open, and refuse what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from hypothesis.database import ExampleDatabase
-
-from subnormal.audit.neighbours.choices import Choice, as_bytes, is_structure
+from subnormal.audit.neighbours.choices import Choice, is_structure
 
 EDITS = (1, 1, 2, 3)  # of one variation
 COPIES = (1, 1, 2, 4, 8, 16)  # of a row
 
 Choices = tuple[Choice, ...]
-
-
-class GivenPairs(ExampleDatabase):
-    """Pairs that Hypothesis draws from choices that it is given, each once, and shrinks where one convicts."""
-
-    def __init__(self, given: Sequence[Choices]) -> None:
-        super().__init__()
-        self._given = [as_bytes(one) for one in given]
-
-    def fetch(self, key: bytes) -> Iterator[bytes]:
-        """Yield the choices as those of pairs that Hypothesis has not shrunk yet."""
-        yield from self._given if key.endswith(b".secondary") else ()
-
-    def save(self, key: bytes, value: bytes) -> None:
-        """Keep nothing."""
-
-    def delete(self, key: bytes, value: bytes) -> None:
-        """Keep what is given."""
 
 
 def variation(choices: Choices, random: Random) -> Choices:

@@ -87,9 +87,7 @@ HEURISTICS = {
     "rows alike": Heuristic(
         "one input in three has rows that are alike in one column", {f"{EDITS}_with_equal_column": _none}
     ),
-    "climbing": Heuristic(
-        "half of a search by replay is for variations of its best pairs", {"subnormal.audit.check.state.CLIMBING": ()}
-    ),
+    "climbing": Heuristic("half of a search by replay is for variations of its best pairs", {f"{SEARCH}FRESH": 1.0}),
     "scales": Heuristic("a bisection leads to neighbours with noise of two scales", {f"{REFUSALS}scale_of": _none}),
     "looks at these": Heuristic("neighbours found by bisection have four first looks", {f"{CHECK}LOOKS": 1}),
     "samples": Heuristic(

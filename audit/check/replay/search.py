@@ -67,7 +67,7 @@ class ReplaySearch:
         with intercepted(check.function.function, recorder.intercept):
             found = check.search("replay", score, seconds, examples=FIRST_PAIRS)
             if located and found.convicting is None:
-                found = check.search("replay", score, seconds)
+                found = check.search("replay", score, seconds, climbs=True)
         pair = found.convicting
         hints = [(promises[written(pair)], pair) for score, pair in found.ranked if 0 < score < math.inf]
         if pair is None:
