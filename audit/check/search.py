@@ -34,6 +34,7 @@ FRESH = 1 / 2  # of the time and of the pairs of a search that climbs, before it
 PARENTS, ROUND = 2, 32  # place of the pair that is varied, in the mean, and variations of a round
 BARREN = 3  # rounds in a row without a better pair, after which fresh ones are drawn again
 KEPT = 24  # pairs that are remembered besides the best
+NO_PAIR = "data and adjacent: no pair of neighbouring inputs could be drawn from them"
 REPEATED = 250  # pairs in a row that were tried before, and 4 for each known one: then there is hardly any other
 
 Pair = tuple[Any, Any]
@@ -101,61 +102,71 @@ def search(
         ValueError: the strategy draws no pair at all, or other pairs when asked again.
         Exception: what `score`, `on_progress` or the strategy raises.
     """
-    import hypothesis
-    from hypothesis import strategies as st
-    from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
+    ends = math.inf if seconds > 0 else -math.inf
+    found = Ranking(parents=list(parents))
+    under_way = _Search(pairs, score, seed, seconds, shrinking, examples, climbs, on_progress, clock, kept, found, ends)
+    given = None if kept is None else GivenPairs(kept.choices(), are_shrunk=True)
+    if not climbs:
+        under_way.try_pairs(seed, examples, given)
+        return found
+    under_way.held = (1 - FRESH) * seconds
+    if under_way.try_pairs(seed, math.ceil(FRESH * examples), given):
+        under_way.held = 0.0
+        if under_way.climb() and not under_way.is_over():
+            under_way.try_pairs(f"{seed}, more", examples - found.examples, None)
+    return found
 
-    found, known = Ranking(parents=list(parents)), dict[tuple[str, str], float]()
-    ends, repeated = math.inf if seconds > 0 else -math.inf, 0
-    failures: list[Exception | SystemExit] = []
 
-    def is_over() -> bool:
-        return clock.now() >= (ends if found.convicting is not None else ends - (1 - share) * seconds)
+@dataclass(slots=True, eq=False)
+class _Search:
+    """A search under way, made from the arguments of `search`.
 
-    def tried(pair: Pair) -> float:
-        key = written(pair)
-        hypothesis.assume(key[0] != key[1])  # else they are no neighbours, but one input
-        nonlocal ends, repeated
-        repeated = repeated + 1 if key in known else 0
-        if repeated > REPEATED + 4 * len(known) and found.convicting is None:
-            raise _StoppedError
-        if key not in known:
-            ends = min(ends, clock.now() + seconds) if found.convicting is None else ends
-            if is_over():
-                raise _StoppedError
-            reseed(seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
-            try:
-                known[key] = score(pair)
-                found.examples += 1
-                _rank(found.ranked, known[key], pair)
-                if kept is not None:
-                    found.choices[key] = as_bytes(choices_of_example())
-                if climbs:
-                    _rank(found.parents, known[key], choices_of_example())
-                on_progress(found)
-            except (Exception, SystemExit) as error:  # of the function or its outcomes: Hypothesis would shrink it
-                failures.append(error)
-                raise _StoppedError from None
-        return known[key]
+    ends: on the clock, after which no further pair is tried. held: of the seconds before, for later pairs. scores: of
+    the pairs that were tried, by `written`. repeated: how many pairs in a row were tried before. failure: of the
+    function or its outcomes.
+    """
 
-    @st.composite
-    def in_time(draw: Callable[[SearchStrategy[Pair]], Pair]) -> Pair:  # pairs outside the domain cost time, too
-        if is_over():
-            raise _StoppedError
-        clock.spend(DRAW)
-        return draw(pairs)
+    pairs: SearchStrategy[Pair]
+    score: Score
+    seed: int
+    seconds: float
+    shrinking: float
+    examples: int
+    climbs: bool
+    on_progress: Progress
+    clock: Clock
+    kept: KeptPairs | None
+    found: Ranking
+    ends: float
+    held: float = 0.0
+    scores: dict[tuple[str, str], float] = field(default_factory=dict)
+    repeated: int = 0
+    failure: Exception | SystemExit | None = None
 
-    def test(pair: Pair) -> None:
-        if tried(pair) == math.inf:
-            nonlocal ends
-            ends = clock.now() + shrinking if found.convicting is None else ends
-            found.convicting = pair  # the last one that raises is the smallest
-            raise _ConvictingError
+    def is_over(self) -> bool:
+        return self.clock.now() >= self.ends - (self.held if self.found.convicting is None else 0.0)
 
-    def try_pairs(stream: int | str, many: int, given: ExampleDatabase | None, *, fresh: bool = True) -> bool:
-        """Try so many pairs, those given first; return whether further ones may be tried."""
-        decorated = repeatable(stream, many, given, fresh)(hypothesis.given(in_time())(test))
-        stopped = False
+    def climb(self) -> bool:
+        """Try variations of the best pairs, as long as they become better; return whether more pairs may be tried."""
+        random, parents, barren = Random(f"climb {self.seed}"), self.found.parents, 0
+        while barren < BARREN and not self.is_over():
+            best, left = parents[0][0], self.examples - self.found.examples
+            variations, stream = _variations(parents, random), f"{self.seed}, {self.found.examples}"
+            if not self.try_pairs(stream, min(ROUND, left), variations, fresh=False):
+                return False
+            barren = 0 if parents[0][0] > best else barren + 1
+        return True
+
+    def try_pairs(self, stream: int | str, many: int, given: ExampleDatabase | None, *, fresh: bool = True) -> bool:
+        """Try so many pairs, those given first; return whether more pairs may be tried.
+
+        stream: seed of those that Hypothesis draws. fresh: whether it draws others than those given.
+        """
+        import hypothesis
+        from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
+
+        decorated = repeatable(stream, many, given, fresh)(hypothesis.given(self._in_time())(self._test))
+        is_stopped = False
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", HypothesisWarning)  # of inputs with long texts
@@ -163,34 +174,71 @@ def search(
         except _ConvictingError:
             pass
         except _StoppedError:
-            stopped = True
+            is_stopped = True
         except Unsatisfiable:  # a round of variations may have none
             if fresh:
-                raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them") from None
+                raise ValueError(NO_PAIR) from None
         except Flaky as error:
-            if not is_over():  # Hypothesis may take the end of the time for another pair
+            if not self.is_over():  # Hypothesis may take the end of the time for another pair
                 raise ValueError(f"data and adjacent draw other pairs when asked again: {quoted(str(error))}") from None
         except Exception as error:
             raise ValueError(f"data and adjacent: drawing a pair raised {quoted(error_text(error))}") from error
-        if failures:
-            raise failures[0]
-        if found.examples == 0 and not (stopped or is_over()):
-            raise ValueError("data and adjacent: no pair of neighbouring inputs could be drawn from them")
-        return found.convicting is None and found.examples < examples
+        if self.failure is not None:
+            raise self.failure
+        if self.found.examples == 0 and not (is_stopped or self.is_over()):
+            raise ValueError(NO_PAIR)
+        return self.found.convicting is None and self.found.examples < self.examples
 
-    share = FRESH if climbs else 1.0
-    given = None if kept is None else GivenPairs(kept.choices(), are_shrunk=True)
-    going_on = try_pairs(seed, math.ceil(share * examples), given)
-    share = 1.0
-    random, barren = Random(f"climb {seed}"), 0
-    while climbs and going_on and barren < BARREN and not is_over():
-        best, left = found.parents[0][0], examples - found.examples
-        given = _variations(found.parents, random)
-        going_on = try_pairs(f"{seed}, {found.examples}", min(ROUND, left), given, fresh=False)
-        barren = 0 if found.parents[0][0] > best else barren + 1
-    if climbs and going_on and not is_over():
-        try_pairs(f"{seed}, more", examples - found.examples, None)
-    return found
+    def _in_time(self) -> SearchStrategy[Pair]:
+        """Return the strategy of the pairs, which stops the search in time: pairs outside the domain cost time, too."""
+        from hypothesis import strategies as st
+
+        @st.composite
+        def in_time(draw: Callable[[SearchStrategy[Pair]], Pair]) -> Pair:
+            if self.is_over():
+                raise _StoppedError
+            self.clock.spend(DRAW)
+            return draw(self.pairs)
+
+        return in_time()
+
+    def _test(self, pair: Pair) -> None:
+        import hypothesis
+
+        key = written(pair)
+        hypothesis.assume(key[0] != key[1])  # else they are no neighbours, but one input
+        if self._tried(pair, key) == math.inf:
+            if self.found.convicting is None:
+                self.ends = self.clock.now() + self.shrinking
+            self.found.convicting = pair  # the last one that raises is the smallest
+            raise _ConvictingError
+
+    def _tried(self, pair: Pair, key: tuple[str, str]) -> float:
+        """Return the score of a pair, which is found out once."""
+        found, scores = self.found, self.scores
+        self.repeated = self.repeated + 1 if key in scores else 0
+        if self.repeated > REPEATED + 4 * len(scores) and found.convicting is None:
+            raise _StoppedError
+        if key in scores:
+            return scores[key]
+        if found.convicting is None:
+            self.ends = min(self.ends, self.clock.now() + self.seconds)
+        if self.is_over():
+            raise _StoppedError
+        reseed(self.seed, "search", found.examples)  # Hypothesis seeds the global generators alike for each example
+        try:
+            scores[key] = self.score(pair)
+            found.examples += 1
+            _rank(found.ranked, scores[key], pair)
+            if self.kept is not None:
+                found.choices[key] = as_bytes(choices_of_example())
+            if self.climbs:
+                _rank(found.parents, scores[key], choices_of_example())
+            self.on_progress(found)
+        except (Exception, SystemExit) as error:  # of the function or its outcomes: Hypothesis would shrink it
+            self.failure = error
+            raise _StoppedError from None
+        return scores[key]
 
 
 def _variations(parents: Sequence[tuple[float, Choices]], random: Random) -> GivenPairs:

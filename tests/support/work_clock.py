@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subnormal.audit.check.function import Function
-from subnormal.audit.check.search import search
+from subnormal.audit.check.search import _Search
 from subnormal.audit.check.state import Check
 from subnormal.audit.clock import Clock
 
@@ -23,7 +23,7 @@ def _inside(function: Any, name: str) -> CodeType:
 READING = 1e-6  # seconds: of a reading of the clock by which nothing below stands
 RUN = 2e-5  # of one run of a function
 BY_READER = {  # other seconds of a reading
-    _inside(search, "is_over"): 1e-3,  # of a drawn pair, twice where it has not been seen before
+    _Search.is_over.__code__: 1e-3,  # of a drawn pair, twice where it has not been seen before
     _inside(Check.search, "scored"): 3e-2,  # of learning from the first runs of a pair
 }
 
