@@ -46,8 +46,8 @@ Progress = Callable[["Ranking"], None]
 class Ranking:
     """Pairs in the order of their scores, the highest first; convicting: the smallest one whose score is infinite.
 
-    choices: from which each pair was drawn, by `written`, where pairs are kept. parents: scores and choices to climb
-    from, the best first.
+    choices: from which each pair was drawn, by `written`, where pairs are kept. parents: scores and choices of the
+    pairs that a search climbs from, the best first.
     """
 
     examples: int = 0
@@ -75,7 +75,7 @@ def search(
     shrinking: float = math.inf,
     examples: int = EXAMPLES,
     climbs: bool = False,
-    parents: Sequence[tuple[float, Choices]] = (),
+    first: Sequence[Choices] = (),
     on_progress: Progress = lambda found: None,
     clock: Clock = MACHINE,
     kept: KeptPairs | None = None,
@@ -91,9 +91,9 @@ def search(
         shrinking: seconds for making a pair that convicts smaller.
         examples: pairs, at most.
         climbs: whether variations of the best pairs are tried, too.
-        parents: of an earlier search with such scores, to climb from.
+        first: choices of pairs that are tried before all others.
         on_progress: called with what has been found so far, after each pair.
-        kept: pairs that are tried first.
+        kept: pairs that convicted before, which are tried then.
 
     Returns:
         What was found: no pair at all where the time was over before the first.
@@ -103,18 +103,9 @@ def search(
         Exception: what `score`, `on_progress` or the strategy raises.
     """
     ends = math.inf if seconds > 0 else -math.inf
-    found = Ranking(parents=list(parents))
-    under_way = _Search(pairs, score, seed, seconds, shrinking, examples, climbs, on_progress, clock, kept, found, ends)
-    given = None if kept is None else GivenPairs(kept.choices(), are_shrunk=True)
-    if not climbs:
-        under_way.try_pairs(seed, examples, given)
-        return found
-    under_way.held = (1 - FRESH) * seconds
-    if under_way.try_pairs(seed, math.ceil(FRESH * examples), given):
-        under_way.held = 0.0
-        if under_way.climb() and not under_way.is_over():
-            under_way.try_pairs(f"{seed}, more", examples - found.examples, None)
-    return found
+    under_way = _Search(pairs, score, seed, seconds, shrinking, examples, climbs, on_progress, clock, kept, ends)
+    under_way.try_all(first)
+    return under_way.found
 
 
 @dataclass(slots=True, eq=False)
@@ -136,8 +127,8 @@ class _Search:
     on_progress: Progress
     clock: Clock
     kept: KeptPairs | None
-    found: Ranking
     ends: float
+    found: Ranking = field(default_factory=Ranking)
     held: float = 0.0
     scores: dict[tuple[str, str], float] = field(default_factory=dict)
     repeated: int = 0
@@ -146,13 +137,27 @@ class _Search:
     def is_over(self) -> bool:
         return self.clock.now() >= self.ends - (self.held if self.found.convicting is None else 0.0)
 
+    def try_all(self, first: Sequence[Choices]) -> None:
+        """Try the first pairs, fresh ones, and where the search climbs, variations of the best and fresh ones again."""
+        if first and not self.try_pairs(f"{self.seed}, first", len(first), _given(first), fresh=False):
+            return
+        kept = None if self.kept is None else GivenPairs(self.kept.choices(), are_shrunk=True)
+        share = FRESH if self.climbs else 1.0
+        self.held = (1 - share) * self.seconds
+        left = self.examples - self.found.examples
+        if not self.try_pairs(self.seed, math.ceil(share * left), kept) or not self.climbs:
+            return
+        self.held = 0.0
+        if self.climb() and not self.is_over():
+            self.try_pairs(f"{self.seed}, more", self.examples - self.found.examples, None)
+
     def climb(self) -> bool:
         """Try variations of the best pairs, as long as they become better; return whether more pairs may be tried."""
         random, parents, barren = Random(f"climb {self.seed}"), self.found.parents, 0
         while barren < BARREN and not self.is_over():
             best, left = parents[0][0], self.examples - self.found.examples
-            variations, stream = _variations(parents, random), f"{self.seed}, {self.found.examples}"
-            if not self.try_pairs(stream, min(ROUND, left), variations, fresh=False):
+            variations = _given(_variations(parents, random))
+            if not self.try_pairs(f"{self.seed}, {self.found.examples}", min(ROUND, left), variations, fresh=False):
                 return False
             barren = 0 if parents[0][0] > best else barren + 1
         return True
@@ -241,10 +246,14 @@ class _Search:
         return scores[key]
 
 
-def _variations(parents: Sequence[tuple[float, Choices]], random: Random) -> GivenPairs:
+def _variations(parents: Sequence[tuple[float, Choices]], random: Random) -> list[Choices]:
     """Return a round of variations of the best pairs: the better a pair is, the more often it is varied."""
     places = [min(int(random.expovariate(1 / PARENTS)), len(parents) - 1) for _ in range(ROUND)]
-    return GivenPairs([as_bytes(variation(parents[place][1], random)) for place in places], are_shrunk=False)
+    return [variation(parents[place][1], random) for place in places]
+
+
+def _given(pairs: Sequence[Choices]) -> GivenPairs:
+    return GivenPairs(list(map(as_bytes, pairs)), are_shrunk=False)
 
 
 def in_example(seed: int, call: Callable[[], Any]) -> Any:

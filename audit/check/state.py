@@ -31,6 +31,7 @@ SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts s
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
+BEST = 4  # pairs of a search that climbs, with which later ones begin
 REPLAYED = 1 / 5  # of a pair, that one counts as which is replayed: it takes a few runs
 TELL_INTERVAL = 0.1  # seconds between two messages on the progress
 
@@ -88,7 +89,7 @@ class Check:
         self.notes: list[str] = []
         self.answered: tuple[int, Any] = (0, None)
         self._kept, self._choices = kept, dict[tuple[str, str], bytes]()
-        self._parents: list[tuple[float, Choices]] = []
+        self._best: list[Choices] = []
         self.dependences: dict[Hashable, dict[tuple[str, str] | None, str]] = {}
 
     def search(
@@ -101,8 +102,8 @@ class Check:
     ) -> Ranking:
         """Return the pairs with the highest scores. A pair for which there is no time says nothing.
 
-        climbs: from the best pairs, also from those of earlier searches that did. For scores that are no matter of
-        chance: that of few runs is the highest by luck.
+        climbs: from the best pairs, with which later searches begin. For scores that are no matter of chance: that of
+        few runs is the highest by luck.
         """
 
         def on_progress(found: Ranking) -> None:
@@ -141,13 +142,13 @@ class Check:
             on_progress=on_progress,
             clock=self.clock,
             climbs=climbs,
-            parents=self._parents,
+            first=self._best,
             examples=max(1, int(min(examples, left / share))),
             kept=self._kept,
         )
         self._examples += found.examples
         self._choices |= found.choices
-        self._parents = found.parents if climbs else self._parents
+        self._best = [choices for _, choices in found.parents[:BEST]] if climbs else self._best
         return found
 
     def keep(self, pair: Pair | None) -> None:

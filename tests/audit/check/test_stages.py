@@ -60,6 +60,19 @@ def test_all_runs_that_bet_are_counted_and_no_others_bet() -> None:
     assert evidence.looks[:2] == ((0, 0.0), (64, 0.0))
 
 
+def test_runs_begin_with_the_best_pairs_of_a_replay() -> None:
+    check, seen = begun(abs, st.tuples(st.integers(0, 10**6), st.just(-1))), list[Any]()
+    replayed = check.search("replay", lambda pair: float(pair[0]), 10.0, examples=40, climbs=True)
+
+    def score(pair: Any) -> float:
+        seen.append(pair)
+        return 0.0
+
+    check.search("runs", score, 10.0, examples=10)
+    assert sorted(seen[:4]) == sorted(pair for _, pair in replayed.ranked[:4])
+    assert len(seen) == 10
+
+
 def test_a_function_with_rare_outcomes_is_not_deterministic() -> None:
     with isolated(1):
         check = begun(lambda bit: bit if random.random() < 0.95 else random.random(), st.just((0, 1)))
