@@ -139,8 +139,8 @@ def assert_private(
         seconds: of the whole check; one call of the release is never interrupted. Where a pair is searched, as many of
             the runs are made as the time allows. A pair that is given takes all its runs, or there is no verdict. None:
             60, and no limit where examples are given.
-        examples: pairs of inputs that are tried where a pair is searched, at most, and those that make a pair smaller.
-            With them the seed gives the same verdict on every machine, see `check`.
+        examples: pairs of inputs that are tried where a pair is searched, at most, and half as many that make a finding
+            smaller. With them the seed gives the same verdict on every machine, see `check`.
         database: a folder that keeps the pair that convicts where one is searched, see `check`.
 
     Raises:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.check.evidence import StabilityEvidence
-from subnormal.audit.check.function import all_refused, always_raised, copied, isolated, value_of
+from subnormal.audit.check.function import Function, all_refused, always_raised, copied, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.result import Result
-from subnormal.audit.check.search import EXAMPLES, Pair, search
+from subnormal.audit.check.search import EXAMPLES, Pair, Ranking, search
 from subnormal.audit.check.words import stated_words
 from subnormal.audit.clock import clock_of
 from subnormal.audit.model import Verdict
@@ -87,45 +87,15 @@ def stability(
         raise TypeError("adjacent or pairs must be given, and not both")
     if not callable(distance) and distance not in ("l1", "l2", "linf"):
         raise ValueError(f"distance must be 'l1', 'l2', 'linf' or a function, got {quoted(distance)}")
-    audited, started, answered = audited_function(function, fresh=fresh), time.monotonic(), False
-    constants = constants_of(audited.function)
-    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs), constants)
-
-    def called(data: Any) -> tuple[Hashable, Any]:
-        """Return an output as an outcome, and a copy of it: the next call may write into the same object."""
-        released = audited.released(data)
-        audited.runs += 1
-        nonlocal answered
-        answered = answered or not isinstance(released, Refused)
-        return as_outcome(released), copied(released)
-
-    def seen(pair: Pair) -> StabilityEvidence:
-        (one, first), (other, second) = (called(world) for world in pair)
-        limit = _limit(bound, pair)
-        far = Fraction(0) if identity(one) == identity(other) else _distance((one, other), (first, second), distance)
-        exceeded = far > (limit**2 if distance == "l2" else limit)
-        verdict = Verdict.VIOLATED if exceeded else Verdict.NOT_REFUTED
-        far = root(far, limit) if distance == "l2" else far
-        name = distance if isinstance(distance, str) else getattr(distance, "__name__", "distance")
-        return StabilityEvidence(verdict, (one, other), far, limit, name)
-
-    def score(pair: Pair) -> float:
-        found = seen(pair)
-        if found.verdict is Verdict.VIOLATED:
-            return math.inf
-        if all_refused(found.outputs):  # says nothing of the map
-            return -math.inf
-        return float(found.distance / found.bound) if 0 < found.bound < math.inf else 0.0
-
+    audited, started = audited_function(function, fresh=fresh), time.monotonic()
+    strategy = relations.pairs(data, adjacent if pairs is None else list(pairs), constants_of(audited.function))
+    tried = _Transformation(audited, distance, bound)
     with isolated(seed, audited):
-        found = search(strategy, score, seed=seed, seconds=searching, examples=examples or EXAMPLES, clock=clock)
+        found = search(strategy, tried.score, seed=seed, seconds=searching, examples=examples or EXAMPLES, clock=clock)
         pair = found.convicting or found.ranked[0][1]
-        evidence = seen(pair)
-        again = [seen(pair) for _ in range(AGAIN)]
-    outputs = [list(map(identity, one.outputs)) for one in (evidence, *again)]
-    acquitted = found.convicting is not None and evidence.verdict is not Verdict.VIOLATED
-    stopped = found.ranked[0][0] > -math.inf and all_refused(evidence.outputs)  # it had answered
-    if answered and (acquitted or stopped or any(one != outputs[0] for one in outputs)):
+        evidence = tried.evidence(pair)
+        again = [tried.evidence(pair) for _ in range(AGAIN)]
+    if tried.answered and _differ(found, evidence, again):
         raise ValueError(
             f"function must be deterministic: {audited.name} returned other outputs for the same input; where calls "
             "share a state, pass fresh=, a function of no arguments that returns the function to call once"
@@ -150,10 +120,55 @@ def stability(
         domain=stated_words(data),
         relation=None if isinstance(adjacent, Sequence) else stated_words(adjacent),
     )
-    if answered:
+    if tried.answered:
         return result
     error = always_raised(evidence.outputs[-1])
     return replace(result, verdict=None, stage="first call", worlds=None, evidence={}, error=error)
+
+
+@dataclass(slots=True)
+class _Transformation:
+    """A transformation with its map. answered: whether a call of it has returned."""
+
+    function: Function
+    distance: Norm | Callable[[Any, Any], Number]
+    bound: Number | Callable[[Any, Any], Number]
+    answered: bool = False
+
+    def score(self, pair: Pair) -> float:
+        """Return how close the outputs come to the bound; ∞ where they lie further apart."""
+        found = self.evidence(pair)
+        if found.verdict is Verdict.VIOLATED:
+            return math.inf
+        if all_refused(found.outputs):  # says nothing of the map
+            return -math.inf
+        return float(found.distance / found.bound) if 0 < found.bound < math.inf else 0.0
+
+    def evidence(self, pair: Pair) -> StabilityEvidence:
+        """Return how far apart the outputs of a pair lie, and the bound."""
+        (one, first), (other, second) = (self._called(data) for data in pair)
+        limit, distance = _limit(self.bound, pair), self.distance
+        far = Fraction(0) if identity(one) == identity(other) else _distance((one, other), (first, second), distance)
+        exceeded = far > (limit**2 if distance == "l2" else limit)
+        verdict = Verdict.VIOLATED if exceeded else Verdict.NOT_REFUTED
+        far = root(far, limit) if distance == "l2" else far
+        name = distance if isinstance(distance, str) else getattr(distance, "__name__", "distance")
+        return StabilityEvidence(verdict, (one, other), far, limit, name)
+
+    def _called(self, data: Any) -> tuple[Hashable, Any]:
+        """Return an output as an outcome, and a copy of it: the next call may write into the same object."""
+        released = self.function.released(data)
+        self.function.runs += 1
+        self.answered = self.answered or not isinstance(released, Refused)
+        return as_outcome(released), copied(released)
+
+
+def _differ(found: Ranking, evidence: StabilityEvidence, again: Sequence[StabilityEvidence]) -> bool:
+    """Return whether the outputs of the pair that was found are other ones than in the search, or than again later."""
+    outputs = [list(map(identity, one.outputs)) for one in (evidence, *again)]
+    acquitted = found.convicting is not None and evidence.verdict is not Verdict.VIOLATED
+    stopped = found.ranked[0][0] > -math.inf and all_refused(evidence.outputs)  # it had answered
+    return acquitted or stopped or any(one != outputs[0] for one in outputs)
 
 
 def _limit(bound: Any, pair: Pair) -> Fraction | float:

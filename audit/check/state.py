@@ -14,6 +14,7 @@ from subnormal.audit.check.result import Result
 from subnormal.audit.check.score import LEARN, SCREEN, Runs, runs_needed
 from subnormal.audit.check.search import EXAMPLES, Pair, Ranking, search, written
 from subnormal.audit.check.words import progress_words
+from subnormal.audit.clock import PAIR
 from subnormal.audit.evidence.sequential import FIRST
 from subnormal.audit.model import Verdict
 from subnormal.audit.text import counted, given, short
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from subnormal.audit.neighbours.variations import Choices
 
 RUNS_LEAST = 2 * (SCREEN[0] + LEARN[0] + FIRST)  # runs that search, learn and judge, on one pair
-SHRINKING = 1 / 2  # of the time that is left, for making a pair that convicts smaller
+SHRINKING = 1 / 2  # of the time that is left, or of the pairs to try, for making a pair that convicts smaller
 SHARE = 1 / 4  # of the time that is left, for a stage before the last
 JUDGING = 1 / 16  # of all time, that searching and learning leave for the runs of one pair, and more
 NOTES = 4  # of replays, that are shown
@@ -113,7 +114,7 @@ class Check:
 
         convicted: list[Pair] = []
         share = REPLAYED if stage == "replay" else 1.0
-        shrinking = self.function.left() * SHRINKING
+        shrinking = SHRINKING * min(self.function.left(), PAIR * self._examples_max)
         left = self._examples_max - self._tried
         until = self.clock.now() + seconds if stage != "first call" else math.inf
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from subnormal import Claim, Verdict, add_or_remove, assert_private, check, stability, within
+from subnormal import Claim, Verdict, add_or_remove, assert_private, change_one, check, stability, within
+from subnormal.audit.check.first_calls import FIRST_PAIRS
 from subnormal.audit.check.function import function, isolated
 from subnormal.audit.check.result import Result
 
@@ -72,6 +73,16 @@ def test_a_pair_that_is_only_replayed_counts_a_fifth() -> None:
     result = check(release, st.integers(0, 999), within(1), Claim(1.0), examples=40, runs=500, grid=1e-6)
     assert result.verdict is Verdict.NOT_REFUTED
     assert 40 < result.examples <= 5 * 40
+
+
+def test_half_as_many_pairs_make_a_finding_smaller() -> None:
+    def leaks(records: list[int]) -> int:
+        return sum(records) + random.getrandbits(1)
+
+    data = st.lists(st.integers(0, 10**6), min_size=30, max_size=30)
+    result = check(leaks, data, change_one(), Claim(1.0), examples=8, runs=200)
+    assert result.verdict is Verdict.VIOLATED
+    assert result.examples <= FIRST_PAIRS + 8 + 8 / 2
 
 
 def test_examples_bound_a_transformation() -> None:
