@@ -122,9 +122,9 @@ def check(
             None: outcomes stay as they are. Where their last bits convict, the search goes on without them.
         seconds: for the whole check; one call of the function is never interrupted. None: 60, and no limit where
             examples are given.
-        examples: pairs of inputs that are tried, at most, and half as many that make a finding smaller; one that is only
-            replayed counts a fifth. With them work is counted in place of seconds: one seed then gives the same pairs, runs and
-            verdict on every machine.
+        examples: pairs of inputs that are tried, at most, and half as many that make a finding smaller; one that is
+            only replayed counts a fifth. With them work is counted in place of seconds: one seed then gives the same
+            pairs, runs and verdict on every machine.
         runs: of each input that judge the claim, at most; None: as many as the time allows, or about 100,000 where
             examples are given.
         alpha: the chance that a function that keeps its claim is accused, at most.
