@@ -37,7 +37,7 @@ UNSURE = 0.02  # the chance that an event is rarer, or more frequent, than is ta
 CONVICTING = math.log(1e6)  # nats of wealth on runs of its own from which on a pair is taken to convict
 BEHIND = 4.0  # nats by which wealth falls behind what was promised when that look ends
 HOPELESS = 1.0  # nats of wealth with which it goes on, however much was promised
-HOPEFUL = 2.0  # nats of wealth with which it has more runs, and so many more each time
+HOPEFUL = 1.0  # nats that the best bet would have won, with which it has more runs, and so many more each time
 HALVING = (1 << 10, 1 << 12, 1 << 14, 1 << 16)  # runs of each world for the best pairs; a quarter goes on each time
 SHARES = 8  # of the time for one pair in a round, at most
 WIDE = 0.1  # nats that a loss below the claim is worth more where twice as many parts of the inputs differ
@@ -151,7 +151,8 @@ class Runs:
 
     def wealth(self, pair: Pair, candidates: Sequence[Candidate], runs: int, most: float) -> list[State]:
         """Return the tests of events on so many fresh runs, or fewer if one decides; on twice as many, as long as the
-        wealth of one grows, and they are no more than `most`."""
+        best bet on one would have won more and more, and they are no more than `most`. Wealth itself says so late: its
+        bets are fixed before each batch."""
         states, hopeful, ahead = [State(one.point) for one in candidates], HOPEFUL, runs
         while ahead:
             for size in batches(ahead, BATCH):
@@ -163,7 +164,8 @@ class Runs:
                 if not any(map(_goes_on, states, candidates)) or _wealth(states) >= CONVICTING:
                     return states
             seen = states[0].seen.runs
-            ahead = seen if _wealth(states) >= hopeful and 2 * seen <= most else 0
+            won = max(e_process.growth(one.claim, one.seen) * seen for one in states)
+            ahead = seen if won >= hopeful and 2 * seen <= most else 0
             hopeful += HOPEFUL
         return states
 

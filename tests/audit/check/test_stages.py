@@ -13,11 +13,12 @@ import pytest
 from hypothesis import strategies as st
 
 from subnormal import Claim, Verdict, add_or_remove, check, within
+from subnormal.attacks.core.events import OneOf
 from subnormal.audit.check.first_calls import find_differing
 from subnormal.audit.check.function import Function, isolated
 from subnormal.audit.check.judge import certain, judge
 from subnormal.audit.check.refusals import find_two_kinds
-from subnormal.audit.check.score import Runs
+from subnormal.audit.check.score import CONVICTING, Candidate, Runs
 from subnormal.audit.check.state import Check
 from subnormal.audit.evidence.sequential import evidence_of
 from subnormal.audit.neighbours import relations
@@ -71,6 +72,17 @@ def test_runs_begin_with_the_best_pairs_of_a_replay() -> None:
     check.search("runs", score, 10.0, examples=10)
     assert sorted(seen[:4]) == sorted(pair for _, pair in replayed.ranked[:4])
     assert len(seen) == 10
+
+
+@pytest.mark.parametrize(("shares", "convicts"), [((0.015, 0.0), True), ((0.5, 0.2), False)])
+def test_a_look_goes_on_as_long_as_the_best_bet_would_have_won(shares: tuple[float, float], convicts: bool) -> None:
+    runs = Runs(Function(lambda share: random.random() < share, "function"), lambda *_: CLAIM, 1)
+    event = Candidate(CLAIM, OneOf((True,)), 0.0)
+    with isolated(1):
+        states = [runs.wealth(shares, [event], 1024, 1 << 20)[0] for _ in range(20)]
+    found = [state for state in states if state.log_e_value >= CONVICTING]
+    assert len(found) >= 17 if convicts else not found  # each with a probability of 0.98; of at most 1e-6
+    assert convicts or sum(state.seen.runs > 1024 for state in states) <= 2
 
 
 def test_a_function_with_rare_outcomes_is_not_deterministic() -> None:
