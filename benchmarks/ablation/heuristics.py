@@ -88,6 +88,9 @@ HEURISTICS = {
         "one input in three has rows that are alike in one column", {f"{EDITS}_with_equal_column": _none}
     ),
     "climbing": Heuristic("half of a search by replay is for variations of its best pairs", {f"{SEARCH}FRESH": 1.0}),
+    "best of replay": Heuristic(
+        "runs begin with the best pairs of a search by replay", {"subnormal.audit.check.state.BEST": 0}
+    ),
     "scales": Heuristic("a bisection leads to neighbours with noise of two scales", {f"{REFUSALS}scale_of": _none}),
     "looks at these": Heuristic("neighbours found by bisection have four first looks", {f"{CHECK}LOOKS": 1}),
     "samples": Heuristic(
@@ -116,7 +119,9 @@ HEURISTICS = {
     "runs for delta": Heuristic(
         "a first look is long enough to see an event of probability δ", {f"{SCORE}SEEN_MAX": 0}
     ),
-    "looks go on": Heuristic("a second look goes on while its wealth grows", {f"{SCORE}HOPEFUL": math.inf}),
+    "looks go on": Heuristic(
+        "a second look goes on as long as the best bet would have won", {f"{SCORE}HOPEFUL": math.inf}
+    ),
     "looks end": Heuristic("a second look ends where its wealth falls behind", {f"{SCORE}BEHIND": math.inf}),
     "judging goes on": Heuristic("a judged pair may use more than its share of time", {f"{JUDGE}LEADING": math.inf}),
     "shares": Heuristic("a slow pair may use the time of several in successive halving", {f"{SCORE}SHARES": 1}),
