@@ -190,7 +190,7 @@ class _Search:
             raise ValueError(f"data and adjacent: drawing a pair raised {quoted(error_text(error))}") from error
         if self.failure is not None:
             raise self.failure
-        if self.found.examples == 0 and not (is_stopped or self.is_over()):
+        if fresh and self.found.examples == 0 and not (is_stopped or self.is_over()):
             raise ValueError(NO_PAIR)
         return self.found.convicting is None and self.found.examples < self.examples
 

@@ -78,6 +78,13 @@ def test_a_round_without_any_pair_ends_no_search(monkeypatch: pytest.MonkeyPatch
     assert found.examples > 50  # fresh ones follow
 
 
+def test_first_pairs_that_are_no_neighbours_end_no_search() -> None:
+    number = st.integers(0, 10**6)
+    same = (Choice("integer", 7, {}),) * 2
+    found = search(st.tuples(number, number), lambda _: 0.0, seed=1, seconds=600, examples=20, first=[same])
+    assert found.examples == 20  # fresh ones follow
+
+
 @pytest.mark.parametrize("relation", [add_or_remove(), change_one(), within(1)])
 def test_a_domain_with_few_pairs_is_seen_whole(relation: Any) -> None:
     data = st.lists(st.integers(0, 1), min_size=1, max_size=2)
