@@ -165,7 +165,8 @@ class _Search:
     def try_pairs(self, stream: int | str, many: int, given: ExampleDatabase | None, *, fresh: bool = True) -> bool:
         """Try so many pairs, those given first; return whether more pairs may be tried.
 
-        stream: seed of those that Hypothesis draws. fresh: whether it draws others than those given.
+        stream: seed of those that Hypothesis draws. fresh: whether it draws others than those given. Raises ValueError
+        as `search` does.
         """
         import hypothesis
         from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
