@@ -15,7 +15,7 @@ from subnormal.audit.neighbours.relations import pairs
 from subnormal.audit.neighbours.variations import Choices, variation
 
 RECORDS = st.lists(st.tuples(st.floats(-10, 10), st.integers(0, 100)), max_size=20)
-EXAMPLES, SEEDS = 120, range(1, 8)
+EXAMPLES, SEEDS = 120, range(1, 6)
 
 
 def spread(data: list[tuple[float, int]]) -> float:
@@ -40,7 +40,7 @@ def best() -> list[float]:
 
 def test_variations_lead_to_better_pairs_than_fresh_ones(best: list[float]) -> None:
     fresh = [climbed(seed, climbs=False).ranked[0][0] for seed in SEEDS]
-    assert median(best) > 3 * median(fresh)  # 13,000 and 1,900; Hypothesis draws other pairs where other code is loaded
+    assert median(best) > 3 * median(fresh)  # 14,000 and 1,700; Hypothesis draws other pairs where other code is loaded
 
 
 def test_the_same_seed_climbs_to_the_same_pairs(best: list[float]) -> None:
