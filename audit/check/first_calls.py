@@ -184,7 +184,7 @@ def before_any_call(function: Function) -> Iterator[FirstCallsOf]:
     """Yield what makes the first calls of a pair, once, in a process that is forked here.
 
     It returns None where nothing can be said: no process can be forked, an input or an outcome cannot be pickled, or
-    the calls fail there or take long. Nothing is asked of a program: it is one process, whoever calls it.
+    the calls fail there or take long. A program is not forked: it is one process, and all its callers share it.
     """
     is_program = function.name.startswith("cmd:")
     if is_program or "fork" not in multiprocessing.get_all_start_methods() or multiprocessing.current_process().daemon:

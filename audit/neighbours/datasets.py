@@ -22,7 +22,7 @@ def unshared(data: Any) -> Any:
     """Return data that share nothing that can be changed with any other; themselves where they cannot be copied."""
     try:
         return copy.deepcopy(data)
-    except Exception:  # of the data's own methods; whoever calls a function on them refuses them by name
+    except Exception:  # of the data's own methods: a function that is called on them refuses them by name
         return data
 
 

@@ -102,7 +102,7 @@ def numbers(noisy: Floats, parameters: ThresholdParameters) -> list[Any]:
 
 
 def in_type(noisy: Floats, parameters: ThresholdParameters) -> Floats:
-    """Return noisy values in the parameters' type, but for integers as floats, which may be one above the largest."""
+    """Return noisy values in the parameters' type; integers as floats, which may be one above the largest."""
     if not parameters.integers:
         return noisy.astype(parameters.values)
     return np.clip(np.rint(noisy).astype(np.float64), -int(parameters.most) - 1, int(parameters.most))

@@ -150,7 +150,10 @@ def follows(outcomes: Sequence[Hashable], law: Law[Any], dropped: float) -> bool
 
 
 def agrees(count: int, bounds: Interval, dropped: float, runs: int = RUNS) -> bool:
-    """Return whether a count of runs agrees with bounds on a probability, but for an error of this probability."""
+    """Return whether a count of runs agrees with bounds on a probability.
+
+    dropped: the probability, at most, that it is said not to, although the bounds are right.
+    """
     low, high = clopper_pearson(count, runs, dropped / 2)
     return low <= bounds[1] and bounds[0] <= high
 

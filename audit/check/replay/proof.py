@@ -1,7 +1,7 @@
 """The proof by replay: what a release convicts of, and what is held against it before it is reported.
 
 The event is `the release lies beyond a threshold`, by the known law of its noise. The noise has the law that the
-primitive's name says, and the outcome shows the release, but for a share of the runs: confirmation sees a larger one.
+primitive's name says, and the outcome shows the release, except in a share of the runs: confirmation sees a larger one.
 So of an event with probability P in one world and Q in the other, that share is taken from P and added to Q. Where e^ε
 times the share is 1 or more, no feasible number of runs says anything of Q, and Q is taken as it is: that nothing else
 is random is assumed there. It is held against one run of each input, in which generators may move in recorded draws
