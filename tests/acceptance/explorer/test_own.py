@@ -109,6 +109,24 @@ def test_code_without_a_verdict_says_why(browser: Any, code: str, told: str) -> 
         assert page.locator("#epsilon, [data-path=epsilon][type=text]").input_value() == "1.4"
 
 
+def test_a_page_that_computes_for_long_does_not_stop_the_code(browser: Any) -> None:
+    with Opened(browser, f"{PAGE}#mechanism=own") as page:
+        page.locator("#says", has_text="VIOLATED").wait_for()
+        page.evaluate(
+            """() => {  // a tenth of every wait, and a page that is busy for longer than code may take
+              const [wait, repeat] = [window.setTimeout, window.setInterval];
+              window.setTimeout = (task, time) => wait(task, time / 10);
+              window.setInterval = (task, time) => repeat(task, time / 10);
+              document.querySelector("#code").value += " // edited";
+              document.querySelector("#code").dispatchEvent(new Event("input", { bubbles: true }));
+              wait(() => { for (const end = performance.now() + 800; performance.now() < end;); }, 40);
+            }"""
+        )
+        page.wait_for_timeout(850)
+        page.locator("#says", has_not_text="…").wait_for()
+        assert page.locator("#says b").inner_text() == "VIOLATED"
+
+
 def test_code_is_edited_its_link_repeats_it_and_runs_only_after_a_press(browser: Any) -> None:
     code = "// answers to a question\nreturn coin() || coin() ? value : 1 - value;"
     with Opened(browser, f"{PAGE}#mechanism=own") as page:
