@@ -1,16 +1,17 @@
-"""Check any function from three things: the function, the domain of its data, and its claim. The whole search is here.
+"""Check any function from three things: the function, the domain of its data, and its claim. All stages are here.
 
 A check searches two neighbouring inputs, a *pair*, on which the function breaks its claim. The stages, in this order;
 the first one that decides ends the check:
 
 - *First calls* (`first_calls`): a few runs of a few inputs. A function that raises in all of them has an error, and no
   verdict.
-- *Stability* (`first_calls`): where each input had one outcome so far, neighbours with different outcomes are searched.
-  A function without noise keeps no finite ε. Equal outcomes do not show that it has none, so runs judge the pair.
+- *Stability* (`first_calls`; `stability.py` is an audit of its own): where each input had one outcome so far,
+  neighbours with different outcomes are searched. A function without noise keeps no finite ε. Equal outcomes do not
+  show that it has none, so runs judge the pair.
 - *Refusals* (`refusals`): where outcomes are of different kinds, numbers and exceptions for instance, or noise has
   different scales, a bisection leads to neighbours that differ so. Runs look at them first.
-- *Law* (`law.search`): where all random numbers come from Python's `random` and `secrets`, the code is followed, and
-  bounds on the probability of each outcome prove that a pair breaks the claim. Runs must agree with them.
+- *Law* (`law.search`): where all random numbers come from `random`, `secrets`, `numpy.random` or `scipy.stats`, the
+  code is followed, and bounds on the probability of each outcome prove that a pair breaks the claim. Runs must agree.
 - *Search*, in three rounds, each longer than the one before. At most half of a round scores pairs by *replay*
   (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
   shows a release. The rest scores them by *runs* (`score`): a few runs learn an event and tell what it promises.
@@ -31,7 +32,8 @@ What this guarantees:
 - The function cannot end the check: what it raises is an outcome, and so is an exit (`function`).
 - With `examples=` the clock counts work (`audit.clock`), so that one seed gives the same pairs and the same verdict on
   every machine. With seconds, the machine decides how many pairs are drawn before the best of them are varied.
-- No verdict says that a function is private. NOT REFUTED is about the pairs that were tried, and the time for them.
+- No verdict says that a function is private: HOLDS is none of a check. NOT REFUTED is about the pairs that were tried,
+  and the time for them.
 """
 
 from __future__ import annotations

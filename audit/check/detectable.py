@@ -48,7 +48,8 @@ def detectable(result: Result) -> Detectable | None:
     if not isinstance(evidence, SequentialEvidence) or result.point is None or evidence.verdict is Verdict.VIOLATED:
         return None
     betting = max(0, evidence.runs - FIRST)
-    needed = _mean_needed(-math.log(evidence.alpha) + SLACK + math.log(4), betting)  # one of four bets has all wealth
+    refutes = -math.log(evidence.alpha) + SLACK - evidence.looks[0][1]
+    needed = _mean_needed(refutes + math.log(4), betting)  # one of four bets has all wealth
     share = max(evidence.event_in, evidence.event_out) / evidence.runs
     point = result.point
 

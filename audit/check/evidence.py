@@ -115,8 +115,8 @@ class WalkEvidence:
 
 @dataclass(frozen=True, slots=True)
 class FollowedEvidence:
-    """From the laws of the function's own code on both inputs, under the assumption that the words of the generators of
-    `random` are uniform and independent, and that nothing else is random.
+    """From the laws of the function's own code on both inputs, under the assumption that the words of its
+    generators are uniform and independent, and that nothing else is random.
 
     claim: the point (ε, δ) that is exceeded.
     epsilon: a lower bound on the loss, in nats.

@@ -1,8 +1,8 @@
 """Where a pair is judged: an event is learned on it, and a sequential test of fresh runs decides at α.
 
-Searching, learning and judging use different runs. α is spent on the judged pair alone, by an e-process, which may be
-looked at after any run: so judging stops when it is decided, or when the time is over. It assumes that the outcomes of
-a run keep the claim given all earlier runs: a function whose runs share their noise breaks it.
+Searching, learning and judging use different runs. α is spent on judged pairs alone, which share it, by an e-process,
+which may be looked at after any run: so judging stops when it is decided, or when the time is over. It assumes that the
+outcomes of a run keep the claim given all earlier runs: a function whose runs share their noise breaks it.
 """
 
 from __future__ import annotations
@@ -110,11 +110,12 @@ def judge(
     share promises that the rest will decide.
 
     A call for a batch that raises does not say which of its runs did: its runs are drawn again one by one, and so
-    are all later ones. Their wealth begins at 1. That of the batches before counts as lost, which makes it no more
-    likely to be large. So there are two e-processes: a batch function needs twice 1/α, each with half of α.
+    are all later ones. The wealth of the batches before counts as lost, which makes it no more likely to be large. So a
+    batch function has two e-processes, and each of them has half of the wealth at the start.
     """
-    state, looks, size, singly = State(candidate.point), [(0, 0.0)], FIRST, False
-    needed = -math.log(alpha) + SLACK + (math.log(2) if sampler.function.batch else 0.0)
+    start = -math.log(2) if sampler.function.batch else 0.0
+    state = State(candidate.point, log_wealth=(start, start, start, start))
+    looks, size, singly, needed = [(0, start)], FIRST, False, -math.log(alpha) + SLACK
     before = sampler.function.left()
     until = before * (1 - share) if share < 1 else 0.0
     while state.log_e_value < needed and (most is None or state.seen.runs < most):
@@ -124,11 +125,10 @@ def judge(
             break
         size = size if most is None else min(size, most - state.seen.runs)
         raised = sampler.function.raised
-        with sampler.function.within(sampler.function.left() - until):
-            drawn = sampler.draw(pair, size, singly=singly, fewer=True)
-            if sampler.function.raised > raised:
-                singly, drawn = True, sampler.draw(pair, size, singly=True, fewer=True)
-                state = replace(state, log_wealth=(0.0, 0.0, 0.0, 0.0))
+        drawn = sampler.draw(pair, size, singly=singly, reserve=until)
+        if sampler.function.raised > raised:
+            singly, drawn = True, sampler.draw(pair, size, singly=True, reserve=until)
+            state = replace(state, log_wealth=(start, start, start, start))
         if not len(drawn[0]):
             break
         state = e_process.update(state, pair_counts(candidate.event, drawn))

@@ -20,8 +20,8 @@ SURE = {
     "assumes that the known primitives draw what their names say; their own flaws are not looked for. Runs that were "
     "not recorded have outcomes as this says.",
     "followed": "From the laws of the function's own code: all paths that its random numbers lead to, and their "
-    "probabilities. This assumes that the words of Python's generators are uniform and independent, and that nothing "
-    "else is random. Ordinary runs agree.",
+    "probabilities. This assumes that the words of its generators are uniform and independent, and that nothing else "
+    "is random. Ordinary runs agree.",
     "law": "From runs, by events that the law alone has fixed before them.",
     "walk": "From all strings of the sampler's random bits, each of them asked several times. There is no probability "
     "of error where the sampler is a function of its bits, as it was each time.",

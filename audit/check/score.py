@@ -1,14 +1,14 @@
 """The screening score of a pair of inputs: what a few runs promise of many more, by an event learned on them.
 
-One half of the runs learns an event, the other half tells how fast a sequential test of it would grow. No score counts
-as evidence: only `judge` spends α, on runs of its own.
+One half of the runs learns an event, the other half tells how fast a sequential test of it would grow; where it would,
+a second look bets on fresh runs. No score counts as evidence: `judge` spends α on runs of its own.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,8 +75,12 @@ class Runs:
         self.function, self._claimed = function, claimed
         self._coin = random.Random(f"order of the worlds, {seed}")  # not the stream that the function draws from
 
-    def draw(self, pair: Pair, runs: int, *, singly: bool = False, fewer: bool = False) -> Drawn:
-        """Return the outcomes of so many runs of each world; where `fewer` are allowed, of those that time allows.
+    def draw(self, pair: Pair, runs: int, *, singly: bool = False, reserve: float | None = None) -> Drawn:
+        """Return the outcomes of so many runs of each world.
+
+        reserve: seconds to leave over: fewer runs are made where no more is left. A run of one world that has begun is
+        followed by that of the other one: how long a run takes may depend on its outcome, so none may be left out for
+        its time where others follow. None: all runs are made, or OverTimeError is raised.
 
         Which world is called first is a coin of its own for each run, so that what drifts with the number of calls, a
         counter or a budget, falls on both alike. A function that takes batches is called once for each world, unless
@@ -86,14 +90,22 @@ class Runs:
         is_batch = self.function.batch and not singly
         order = [self._coin.getrandbits(1) for _ in range(1 if is_batch else runs)]
         outcomes = list[Hashable]()
+
+        def inputs() -> Iterator[Any]:
+            for first in order:
+                if reserve is not None and self.function.left() <= reserve:
+                    return
+                yield pair[first]
+                yield pair[1 - first]
+
         try:
             if is_batch:
                 for world in (order[0], 1 - order[0]):
                     drawn[world].extend(self.function.outcomes(pair[world], runs))
             else:
-                self.function.add_outcomes(outcomes, (pair[one] for first in order for one in (first, 1 - first)))
+                self.function.add_outcomes(outcomes, inputs())
         except OverTimeError:
-            if not fewer:
+            if reserve is None:
                 raise
             drawn[0].clear()
             drawn[1].clear()
@@ -103,15 +115,21 @@ class Runs:
         return as_outcomes(drawn[0]), as_outcomes(drawn[1])
 
     def candidate(
-        self, pair: Pair, runs: int, *, event: Event | None = None, fewer: bool = False, before: Event | None = None
+        self,
+        pair: Pair,
+        runs: int,
+        *,
+        event: Event | None = None,
+        reserve: float | None = None,
+        before: Event | None = None,
     ) -> Candidate:
         """Return the event and the point of the claim that grow wealth fastest, of those learned on so many runs.
 
         Two are learned for each point, one of them from the features that a reader sees. event: one that is given, in
-        their place. fewer: on the runs that time allows. before: the event learned on fewer runs; of many, it stands
+        their place. reserve: see `draw`. before: the event learned on fewer runs; of many, it stands
         for those that no reader sees. Raises OverTimeError where time allows no runs.
         """
-        drawn, fresh, found = self._halves(pair, runs, fewer=fewer)
+        drawn, fresh, found = self._halves(pair, runs, reserve=reserve)
         if event is not None:
             return _fastest([event] * len(found), found, fresh)
         halves = event_search.halves(drawn)
@@ -141,9 +159,9 @@ class Runs:
             replace(one, excess=max(shown, _excess(one.point, pair_counts(one.event, fresh)))) for one in candidates
         ]
 
-    def _halves(self, pair: Pair, runs: int, *, fewer: bool = False) -> tuple[Drawn, Drawn, list[Claim]]:
+    def _halves(self, pair: Pair, runs: int, *, reserve: float | None = None) -> tuple[Drawn, Drawn, list[Claim]]:
         """Return runs of each input, those in their second half, and the points of the claim."""
-        drawn, found = self.draw(pair, runs, fewer=fewer), points(self._claimed(*pair))
+        drawn, found = self.draw(pair, runs, reserve=reserve), points(self._claimed(*pair))
         half = len(drawn[0]) // 2
         if half == 0:
             raise OverTimeError

@@ -91,7 +91,7 @@ class Trial:
         else:
             try:
                 with function.within(function.left() / 2):
-                    candidate = tried.candidate(self.pair, planned, event=self.event, fewer=True)
+                    candidate = tried.candidate(self.pair, planned, event=self.event, reserve=0.0)
             except OverTimeError:
                 raise self._over_time(0, planned, function, started) from None
             training = function.runs // 2

@@ -113,10 +113,12 @@ def evidence_of(
 ) -> SequentialEvidence:
     """Return the evidence of a test as it stands.
 
-    VIOLATED: its wealth is at least `needed` (nats). UNDERPOWERED: as many bets as `betting` could not have shown it.
+    VIOLATED: its wealth is at least `needed` (nats). UNDERPOWERED: as many bets as `betting`, from the wealth of the
+    first look on, could not have shown it.
     of_the_test: the fields of the evidence that do not follow from its state.
     """
-    weak = Verdict.UNDERPOWERED if e_process.reachable(betting, state.claim) < needed else Verdict.NOT_REFUTED
+    reachable = looks[0][1] + e_process.reachable(betting, state.claim)
+    weak = Verdict.UNDERPOWERED if reachable < needed else Verdict.NOT_REFUTED
     return SequentialEvidence(
         verdict=Verdict.VIOLATED if state.log_e_value >= needed else weak,
         runs=state.seen.runs,

@@ -1,6 +1,7 @@
 """How much a silence is worth: the least losses that the runs of a test would have shown."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,6 +45,19 @@ def share_convicted(shares: tuple[float, float], runs: int, tests: int) -> float
             size, left = state.seen.runs, left - size
         convicted += state.log_e_value >= needed
     return convicted / tests
+
+
+def test_the_wealth_that_a_test_begins_with_counts() -> None:
+    def least(start: float) -> float:
+        one = result(4_096, 0.2)
+        evidence = one.evidence["sequential"]
+        assert isinstance(evidence, SequentialEvidence)
+        begun = replace(evidence, looks=((0, start), (4_096, 0.0)))
+        found = detectable(replace(one, evidence={"sequential": begun}))
+        assert found is not None
+        return found.by_event
+
+    assert least(0.0) < least(-math.log(2)) < least(-5.0)
 
 
 @pytest.mark.parametrize(("runs", "share"), [(1_000, 0.5), (4_096, 0.05), (20_000, 0.3)])

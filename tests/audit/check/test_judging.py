@@ -18,6 +18,9 @@ from subnormal.audit.check import judge as check_judge
 from subnormal.audit.check.function import Function, isolated, reseed
 from subnormal.audit.check.judge import certain, judge
 from subnormal.audit.check.score import CONVICTING, Candidate, Runs
+from subnormal.audit.clock import Clock
+from subnormal.audit.evidence.sequential import FIRST
+from subnormal.audit.statistics import e_process
 from subnormal.mechanisms.curves import points
 from tests.support.checks import sequential_of
 
@@ -254,6 +257,33 @@ def test_refusals_of_a_batch_convict_no_function_that_keeps_its_claim() -> None:
     assert result.verdict != Verdict.VIOLATED
 
 
+def test_the_wealth_of_a_batch_function_begins_at_a_half_before_and_after_a_batch_that_raises() -> None:
+    calls = 0
+
+    def function(bit: int, runs: int) -> list[int]:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise ValueError("one of the runs is refused")
+        return [0] * runs
+
+    evidence = judge(runs_of(function, batch=True), (0, 1), Candidate(Claim(1.0), OneOf((1,)), 0.0), 1e-6, 0, most=128)
+    assert calls > 3
+    assert [round(math.exp(wealth), 9) for _, wealth in evidence.looks] == [0.5, 0.5, 0.5]
+
+
+def test_a_batch_function_that_cannot_be_refuted_by_its_runs_is_underpowered() -> None:
+    """The runs suffice for wealth that begins at 1, but not at 1/2."""
+
+    def verdict(batch: bool) -> Verdict:
+        function = (lambda bit, runs: [0] * runs) if batch else (lambda bit: 0)
+        runs = runs_of(function, batch=batch)
+        return judge(runs, (0, 1), Candidate(Claim(1.0), OneOf((1,)), 0.0), alpha, 0, most=256).verdict
+
+    alpha = math.exp(0.3 - e_process.reachable(256 - FIRST, Claim(1.0)))
+    assert (verdict(False), verdict(True)) == (Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
+
+
 def test_a_batch_function_must_show_twice_the_wealth() -> None:
     def function(bit: int, runs: int) -> list[int]:
         return [bit] * runs
@@ -264,6 +294,25 @@ def test_a_batch_function_must_show_twice_the_wealth() -> None:
     alpha = 1.5 * math.exp(-wealth)  # the first look suffices for one of them
     looks = [len(judge(runs, (0, 1), candidate, alpha, 0).looks) for runs in (single, batch)]
     assert looks[0] < looks[1]
+
+
+@pytest.mark.parametrize("reserve", range(8))
+def test_a_run_that_has_begun_is_followed_by_that_of_the_other_world(reserve: int) -> None:
+    """A function may keep its claim and be slow for one outcome: leaving out the runs that a limit of time interrupts
+    would leave out that outcome. Each run takes a second of eight."""
+    clock = Clock(counts=True, a_run=1.0, end=8.0)
+    sampler = Runs(Function(lambda bit: bit, "bit", deadline=8.0, clock=clock), lambda *pair: Claim(1.0), 5)
+    drawn = sampler.draw((0, 1), 100, reserve=float(reserve))
+    pairs = math.ceil((8 - reserve) / 2)
+    assert [len(one) for one in drawn] == [pairs, pairs]
+    assert sampler.function.runs == 2 * pairs
+
+
+def test_a_hopeless_event_has_its_share_of_the_time_and_no_more() -> None:
+    clock = Clock(counts=True, a_run=1.0, end=8000.0)
+    sampler = Runs(Function(lambda bit: 0, "zero", deadline=8000.0, clock=clock), lambda *pair: Claim(1.0), 5)
+    evidence = judge(sampler, (0, 1), Candidate(Claim(1.0), OneOf((1,)), 0.0), 1e-6, 0, share=1 / 4)
+    assert evidence.runs == 1000
 
 
 def test_the_point_that_a_certain_outcome_refutes_soonest_is_judged() -> None:
