@@ -125,10 +125,11 @@ def judge(
             break
         size = size if most is None else min(size, most - state.seen.runs)
         raised = sampler.function.raised
-        drawn = sampler.draw(pair, size, singly=singly, reserve=until)
-        if sampler.function.raised > raised:
-            singly, drawn = True, sampler.draw(pair, size, singly=True, reserve=until)
-            state = replace(state, log_wealth=(start, start, start, start))
+        with sampler.function.within(left):
+            drawn = sampler.draw(pair, size, singly=singly, reserve=until)
+            if sampler.function.raised > raised:
+                singly, drawn = True, sampler.draw(pair, size, singly=True, reserve=until)
+                state = replace(state, log_wealth=(start, start, start, start))
         if not len(drawn[0]):
             break
         state = e_process.update(state, pair_counts(candidate.event, drawn))

@@ -38,7 +38,7 @@ def begun(function: Callable[[Any], Any], strategy: Any, runs: int | None = None
 
 def refuted_at(state: State, needed: float, betting: int = 10**6) -> Verdict:
     of_the_test: dict[str, Any] = {"alpha": 1e-6, "runs_max": 10, "training": 0, "event": {}}
-    return evidence_of(state, [], needed=needed, betting=betting, **of_the_test).verdict
+    return evidence_of(state, [(0, 0.0)], needed=needed, betting=betting, **of_the_test).verdict
 
 
 def test_a_claim_is_refuted_from_the_wealth_that_is_needed_on() -> None:

@@ -301,7 +301,7 @@ def test_an_interrupt_in_the_function_ends_the_check() -> None:
 @pytest.mark.timeout(60)
 def test_progress_in_a_pipe_names_the_stage_the_pairs_and_the_best_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "PROGRESS_INTERVAL", 0.0)
-    shown = checked("mine:noisy", *SOME, "--seconds", "8")
+    shown = checked("mine:noisy", *SOME, "--examples", "10", "--runs", "40000")
     assert max(map(len, shown.stderr.splitlines())) <= 80
     assert re.search(
         r"(replay|runs): \d+ pairs; best: .* against epsilon = 1, delta = 1e-06, in \[", " ".join(shown.stderr.split())
