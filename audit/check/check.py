@@ -12,6 +12,7 @@ the first one that decides ends the check:
   different scales, a bisection leads to neighbours that differ so. Runs look at them first.
 - *Law* (`law.search`): where all random numbers come from `random`, `secrets`, `numpy.random` or `scipy.stats`, the
   code is followed, and bounds on the probability of each outcome prove that a pair breaks the claim. Runs must agree.
+  Not where work is counted, nor of batches, of functions made anew for each run, or on a grid.
 - *Search*, in three rounds, each longer than the one before. At most half of a round scores pairs by *replay*
   (`replay.search`): the function runs on both inputs with the same noise, and the loss is read off where the outcome
   shows a release. The rest scores them by *runs* (`score`): a few runs learn an event and tell what it promises.
@@ -25,7 +26,7 @@ the smallest one that still does.
 
 What this guarantees:
 
-- A function that keeps its claim is accused with probability α at most, whatever the search does. A score is no
+- Runs accuse a function that keeps its claim with probability α at most, whatever the search does. A score is no
   evidence: a sequential test of fresh runs judges a pair, and each pair but the last one takes half of the α that is
   left. Of a replay and of laws, the evidence says what it assumes (`replay.proof`, `law.search`).
 - Both inputs lie in the domain, and the relation holds for them.

@@ -35,7 +35,8 @@ ENOUGH = 3.0  # times the nats needed that an event has to promise for the time 
 
 
 def judge_by_runs(check: Check, pair: Pair, alpha: float | None = None, *, share: float = 1.0) -> Finding:
-    """Return what runs of a pair show. alpha: what is spent on it; None: all that is left. share: of that time."""
+    """Return what runs of a pair show. alpha: what is spent on it; None: all that is left. share: of the time
+    that is left."""
     spent = check.alpha if alpha is None else alpha
     check.stage = "runs"
     try:

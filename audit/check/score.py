@@ -149,7 +149,7 @@ class Runs:
         readable: by features that a reader sees. Raises OverTimeError where time allows no runs.
         """
         drawn, fresh, found = self._halves(pair, runs)
-        point = found[len(found) // 4]
+        point = found[len(found) // 4]  # one of a curve, neither of the smallest δ nor of the largest
         claims = [point, Claim(0.0, point.delta)]
         (learned, largest), summed = event_search.learn_with_sum(drawn, claims, READ if readable else SCREENED)
         events = [learned] if summed == learned else [learned, summed]

@@ -58,7 +58,7 @@ class Finding:
 
 
 class Check:
-    """One check while it lasts. alpha: what is left of it; stage: the one that is at work.
+    """One check while it lasts. alpha: the α that is not spent yet; stage: the one that is at work.
 
     answered: how often the first calls answered an input, and the input that they answered most often.
     dependences: notes of replays, by kind and place and then by pair. kept: pairs that convicted before.
