@@ -117,6 +117,7 @@ def judge(
     start = -math.log(2) if sampler.function.batch else 0.0
     state = State(candidate.point, log_wealth=(start, start, start, start))
     looks, size, singly, needed = [(0, start)], FIRST, False, -math.log(alpha) + SLACK
+    idle = FIRST  # runs that have won nothing, whatever their outcomes
     before = sampler.function.left()
     until = before * (1 - share) if share < 1 else 0.0
     while state.log_e_value < needed and (most is None or state.seen.runs < most):
@@ -130,7 +131,7 @@ def judge(
             drawn = sampler.draw(pair, size, singly=singly, reserve=until)
             if sampler.function.raised > raised:
                 singly, drawn = True, sampler.draw(pair, size, singly=True, reserve=until)
-                state = replace(state, log_wealth=(start, start, start, start))
+                state, idle = replace(state, log_wealth=(start, start, start, start)), max(FIRST, state.seen.runs)
         if not len(drawn[0]):
             break
         state = e_process.update(state, pair_counts(candidate.event, drawn))
@@ -143,7 +144,7 @@ def judge(
         state,
         looks,
         needed=needed,
-        betting=max(0, state.seen.runs - FIRST),
+        betting=max(0, state.seen.runs - idle),
         alpha=alpha,
         runs_max=state.seen.runs if most is None else most,
         training=training,

@@ -153,15 +153,16 @@ def _by_runs(
 ) -> tuple[Verdict, dict[str, CheckEvidence], list[str]]:
     """Return the verdict, the evidence and notes from runs of each input in turn, in larger and larger batches."""
     found: Judged | None = None
-    needed = math.log((2 if function.batch else 1) * len(judged) / alpha) + SLACK if judged else math.inf
+    lost = math.log(2) if function.batch else 0.0  # one e-process ends where a batch raises: two, each with a half
+    needed = math.log(len(judged) / alpha) + SLACK + lost if judged else math.inf
     size, most = FIRST, runs or math.inf
     try:
         with function.within(seconds):
             while found is None and judged and min(one.runs for one in judged) < most:
                 for one in (one for one in judged if one.runs < most):  # an input that began again lags behind
                     _look(function, one, int(min(size, most - one.runs)))
-                    reached = short(one.log_e_value, 3)
-                    on_progress(f"{reached} of {short(needed, 3)} nats against the law, {one.runs:,} runs")
+                    reached = short(one.log_e_value - lost, 3)
+                    on_progress(f"{reached} of {short(needed - lost, 3)} nats against the law, {one.runs:,} runs")
                     if one.log_e_value >= needed:
                         found = one
                         break
@@ -180,7 +181,7 @@ def _by_runs(
         for key, number in strongest.seen.items()
         if (key not in strongest.known if event.atoms is None else key in event.atoms)
     )
-    wealth, said = strongest.log_e_value, (event.words, *event.chances, count)
+    wealth, said = strongest.log_e_value - lost, (event.words, *event.chances, count)
     law = LawEvidence(verdict, shown(strongest.data), strongest.runs, len(judged), alpha, wealth, *said)
     return verdict, {"law": law}, notes
 

@@ -273,15 +273,27 @@ def test_the_wealth_of_a_batch_function_begins_at_a_half_before_and_after_a_batc
 
 
 def test_a_batch_function_that_cannot_be_refuted_by_its_runs_is_underpowered() -> None:
-    """The runs suffice for wealth that begins at 1, but not at 1/2."""
+    """The runs suffice for wealth that begins at 1, but not at 1/2, nor at 1/2 after a batch that raises."""
+    event = Candidate(Claim(1.0), OneOf((1,)), 0.0)
 
-    def verdict(batch: bool) -> Verdict:
-        function = (lambda bit, runs: [0] * runs) if batch else (lambda bit: 0)
-        runs = runs_of(function, batch=batch)
-        return judge(runs, (0, 1), Candidate(Claim(1.0), OneOf((1,)), 0.0), alpha, 0, most=256).verdict
+    def verdict(function: Callable[..., Any], batch: bool, wealth: float) -> Verdict:
+        return judge(runs_of(function, batch=batch), (0, 1), event, 1 / wealth, 0, most=256).verdict
 
-    alpha = math.exp(0.3 - e_process.reachable(256 - FIRST, Claim(1.0)))
-    assert (verdict(False), verdict(True)) == (Verdict.NOT_REFUTED, Verdict.UNDERPOWERED)
+    most = math.exp(e_process.reachable(256 - FIRST, Claim(1.0)) - 0.3)
+    assert verdict(lambda bit: 0, False, most) is Verdict.NOT_REFUTED
+    assert verdict(lambda bit, runs: [0] * runs, True, most) is Verdict.UNDERPOWERED
+    assert verdict(lambda bit, runs: [0] * runs, True, most / 2) is Verdict.NOT_REFUTED
+
+    calls = 0
+
+    def raises_once(bit: int, runs: int) -> list[int]:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise ValueError("one of the runs is refused")
+        return [0] * runs
+
+    assert verdict(raises_once, True, most / 2) is Verdict.UNDERPOWERED
 
 
 def test_a_batch_function_must_show_twice_the_wealth() -> None:

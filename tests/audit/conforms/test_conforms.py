@@ -161,10 +161,15 @@ def test_a_law_is_refuted_from_the_stated_wealth_on(inputs: int, batch: bool) ->
     shown = log_mean(log_e_values([event.chances for event in one.events], [runs * some for some in seen], runs))
 
     def verdict(margin: float) -> Verdict | None:
+        """What the evidence says too: the wealth that it has, and the wealth that refutes."""
         alpha = inputs * (2 if batch else 1) * math.exp(margin - shown)
         function = (lambda data, runs: [0] * runs) if batch else lambda data: 0
         data = st.sampled_from(range(inputs))
-        return conforms(function, data, law=lambda data: half, batch=batch, runs=runs, alpha=alpha).verdict
+        result = conforms(function, data, law=lambda data: half, batch=batch, runs=runs, alpha=alpha)
+        law = result.evidence["law"]
+        assert isinstance(law, LawEvidence)
+        assert law.log_e_value == pytest.approx(math.log(law.inputs / law.alpha) + margin)
+        return result.verdict
 
     assert verdict(2 * SLACK) is Verdict.VIOLATED
     assert verdict(SLACK / 2) is Verdict.NOT_REFUTED
