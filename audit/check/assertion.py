@@ -21,9 +21,10 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
 from subnormal.attacks.core.events import Event
@@ -43,9 +44,6 @@ from subnormal.audit.text import given, quoted
 from subnormal.mechanisms.core.mechanism import Outcomes
 from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 _NOT_GIVEN: Any = object()  # None is an input too
 RELATIONS = (add_or_remove, change_one, within)  # which make an Adjacency
@@ -210,8 +208,6 @@ def _stated(epsilon: float | None, delta: float, claim: AnyClaim | None) -> AnyC
 def _require_two(data_in: Any, data_out: Any) -> None:
     """Raise TypeError where a domain or a relation stands for an input, and ValueError where nothing tells the inputs
     apart: no release could break its claim on them."""
-    from hypothesis.strategies import SearchStrategy
-
     for name, one in (("data_in", data_in), ("data_out", data_out)):
         if isinstance(one, SearchStrategy | Adjacency) or any(one is relation for relation in RELATIONS):
             raise TypeError(

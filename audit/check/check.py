@@ -44,7 +44,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.check.first_calls import (
     before_any_call,
@@ -71,9 +73,6 @@ from subnormal.audit.neighbours.constants import constants_of
 from subnormal.audit.targets.json_lines import TargetError
 from subnormal.audit.text import quoted
 from subnormal.mechanisms.curves import AnyClaim
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 LOOKS = 4  # at neighbours that the function treats in two ways: they are few, and worth the runs

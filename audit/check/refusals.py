@@ -14,23 +14,21 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate, combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.check.function import OverTimeError
 from subnormal.audit.check.search import Pair, in_example, search
 from subnormal.audit.check.state import Check
 from subnormal.audit.clock import DRAW, Clock
-from subnormal.audit.neighbours.choice_tree import Rows, choices_of, rows_of, sized_rows, with_choices
+from subnormal.audit.neighbours.choice_tree import Rows, choices_of, rows_in, with_choices
 from subnormal.audit.neighbours.choices import Choice, Input, Path, Tree, follow
 from subnormal.audit.neighbours.relations import Adjacency
 from subnormal.audit.randomness.catalogue import Primitive
 from subnormal.audit.randomness.primitives import intercepted
 from subnormal.mechanisms.core.mechanism import Refused
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 RUNS = 8  # of each input, all of other kinds than those of the other, where a record is left out of both
 KINDS = 16  # of outcomes, or of noise, at most: scales that follow the data are of no kind
@@ -255,8 +253,7 @@ def _by_rows(one: Tree, other: Tree) -> Way | None:
 
 
 def _rows(tree: Tree) -> Rows | None:
-    candidates = rows_of(tree)
-    return next(iter([*sized_rows(tree, candidates), *candidates]), None)
+    return next(iter(rows_in(tree)), None)
 
 
 def _shortened(tree: Tree, rows: Rows, size: int) -> Tree:

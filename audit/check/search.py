@@ -15,6 +15,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
+from hypothesis import strategies as st
+from hypothesis.database import ExampleDatabase
+from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
+from hypothesis.strategies import SearchStrategy
+
 from subnormal.audit.check.function import reseed
 from subnormal.audit.clock import DRAW, MACHINE, Clock
 from subnormal.audit.neighbours.choices import as_bytes, choices_of_example
@@ -24,9 +30,6 @@ from subnormal.audit.neighbours.variations import Choices, variation
 from subnormal.audit.text import error_text, quoted
 
 if TYPE_CHECKING:
-    from hypothesis.database import ExampleDatabase
-    from hypothesis.strategies import SearchStrategy
-
     from subnormal.audit.neighbours.kept import KeptPairs
 
 EXAMPLES = 20_000  # pairs of one search, at most
@@ -168,9 +171,6 @@ class _Search:
         stream: seed of those that Hypothesis draws. fresh: whether it draws others than those given. Raises ValueError
         as `search` does.
         """
-        import hypothesis
-        from hypothesis.errors import Flaky, HypothesisWarning, Unsatisfiable
-
         decorated = repeatable(stream, many, given, fresh)(hypothesis.given(self._in_time())(self._test))
         is_stopped = False
         try:
@@ -197,7 +197,6 @@ class _Search:
 
     def _in_time(self) -> SearchStrategy[Pair]:
         """Return the strategy of the pairs, which stops the search in time: pairs outside the domain cost time, too."""
-        from hypothesis import strategies as st
 
         @st.composite
         def in_time(draw: Callable[[SearchStrategy[Pair]], Pair]) -> Pair:
@@ -209,8 +208,6 @@ class _Search:
         return in_time()
 
     def _test(self, pair: Pair) -> None:
-        import hypothesis
-
         key = written(pair)
         hypothesis.assume(key[0] != key[1])  # else they are no neighbours, but one input
         if self._tried(pair, key) == math.inf:
@@ -261,9 +258,6 @@ def in_example(seed: int, call: Callable[[], Any]) -> Any:
     """Return what a function returns that is called once, in an example of Hypothesis: some strategies draw only
     there.
     """
-    import hypothesis
-    from hypothesis import strategies as st
-
     returned: list[Any] = []
     raised: list[BaseException] = []
 
@@ -290,8 +284,6 @@ def repeatable(
     It shrinks the first example that raises. examples: at most. kept: examples that come first. fresh: whether
     Hypothesis draws others.
     """
-    import hypothesis
-
     phases = [hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.shrink]
     settings = hypothesis.settings(
         max_examples=examples,

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.check.evidence import StabilityEvidence
 from subnormal.audit.check.function import Function, all_refused, always_raised, copied, isolated, value_of
@@ -24,9 +26,6 @@ from subnormal.audit.values.distance import Norm, apart, exact, root
 from subnormal.audit.values.outcomes import as_outcome
 from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 AGAIN = 3  # further runs of each input of the pair that is returned: all must return the same
 

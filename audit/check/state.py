@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hypothesis.strategies import SearchStrategy
+
 from subnormal.audit.check.evidence import CheckEvidence, Stage
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.result import Result
@@ -22,8 +24,6 @@ from subnormal.mechanisms.curves import AnyClaim, points
 from subnormal.mechanisms.privacy import Claim
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
     from subnormal.audit.neighbours.kept import KeptPairs
     from subnormal.audit.neighbours.variations import Choices
 

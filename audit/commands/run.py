@@ -185,13 +185,16 @@ def _crossings(options: dict[str, Any], *, slow: bool) -> list[Crossing]:
 def _named(text: str, kind: type[Any], find: Callable[[str], object], option: str) -> Any:
     """Return a name that `find` knows, or MODULE:NAME, which is of the user and of this kind. Raises BadParameter."""
     from subnormal.audit.targets.json_lines import TargetError
-    from subnormal.audit.targets.named import record
+    from subnormal.audit.targets.named import named
 
     if ":" not in text:
         known(find, text, option)
         return text
     with mistakes(TargetError, option=option), redirect_stdout_to_stderr():
-        return record(text, kind)
+        value = named(text)
+        if not isinstance(value, kind):
+            raise TargetError(f"{text!r} is of the type {type(value).__name__}, not {kind.__name__}")
+        return value
 
 
 @contextmanager

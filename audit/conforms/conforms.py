@@ -10,9 +10,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.check.evidence import CheckEvidence, LawEvidence
 from subnormal.audit.check.function import Function, OverTimeError, all_refused, isolated
@@ -30,9 +32,6 @@ from subnormal.audit.text import short
 from subnormal.mechanisms.bits import seeded_bits
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 INPUTS = 4  # that are judged, each at its share of α
 BATCH = 1 << 14  # runs of one look, at most
@@ -86,8 +85,6 @@ def conforms(
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     require_strategy(data)
-    from hypothesis import strategies as st
-
     started, walk, notes = time.monotonic(), None, list[str]()
     audited, sample = _audited(function, batch, seed)
     with isolated(seed, audited):

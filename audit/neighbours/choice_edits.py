@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from hypothesis import reject
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.neighbours.choice_tree import (
     Rows,
     choices_of,
     part_at,
     resized,
+    rows_in,
     rows_of,
     says_whether_one_follows,
     sized_rows,
@@ -39,9 +44,6 @@ from subnormal.audit.neighbours.choices import (
     is_structure,
 )
 from subnormal.audit.values.distance import Norm
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 OFTEN = 3  # one input in so many has ties, and one in so many a float that is close to the one before it
 LONGEST = 1 << 12  # entries of a list with ties, where it may be as short
@@ -113,22 +115,14 @@ def rows_of_another(
 ) -> Tree | None:
     """Return choices with these rows alone, of `count`; before the row at a place, rows that are taken of another input
     of the same strategy. None where its rows are not seen."""
-    rows = _rows_in(tree, count)
-    others = _rows_in(other, None) if taken else None
+    rows = next(iter(rows_in(tree, count)), None)
+    others = next(iter(rows_in(other)), None) if taken else None
     if rows is None or (taken and (others is None or others.period != rows.period or max(taken) >= len(others.starts))):
         return None
     added = sum((others.row(other, row) for row in taken or ()), ()) if others else ()
     before = sum((rows.row(tree, row) for row in kept if row < place), ())
     after = sum((rows.row(tree, row) for row in kept if row >= place), ())
     return rows.filled(tree, before + added + after, len(kept) + len(taken or ()))
-
-
-def _rows_in(tree: Tree, count: int | None) -> Rows | None:
-    """Return the rows of a tree, of which there are so many."""
-    candidates = rows_of(tree)
-    return next(
-        (rows for rows in [*sized_rows(tree, candidates), *candidates] if count in (None, len(rows.starts))), None
-    )
 
 
 def one_drawn_anew(source: Source, tree: Tree, whole: bool = False) -> Tree | None:
@@ -246,15 +240,11 @@ def toward(choice: Choice, step: Any, most: float) -> Choice:
 
 def with_ties(data: SearchStrategy[Any], constants: Constants = ()) -> SearchStrategy[Any]:
     """Return a strategy of the same values, some of which have ties, or constants."""
-    from hypothesis import strategies as st
-
     return st.builds(lambda: draw_input(data, Source(constants)).value)
 
 
 def draw_input(data: SearchStrategy[Any], source: Source) -> Input:
     """Return an input, with ties now and then."""
-    from hypothesis import reject
-
     ties, close, alike = (source.chance(1 / OFTEN) for _ in range(3))
     drawn = follow(data, None, source)
     if drawn is None:

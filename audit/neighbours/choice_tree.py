@@ -158,6 +158,13 @@ def _is_end(part: object) -> bool:
     )
 
 
+def rows_in(tree: Tree, count: int | None = None) -> list[Rows]:
+    """Return what may be the entries of what a strategy draws, those first whose number is a choice; count: only those
+    of which there are so many."""
+    candidates = rows_of(tree)
+    return [rows for rows in [*sized_rows(tree, candidates), *candidates] if count in (None, len(rows.starts))]
+
+
 def sized_rows(tree: Tree, all_rows: list[Rows]) -> list[Rows]:
     """Return entries whose number, or a part of it, an integer before them may be."""
     found = list[Rows]()

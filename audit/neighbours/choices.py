@@ -15,16 +15,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hypothesis.control import current_build_context
 from hypothesis.database import choices_to_bytes
 from hypothesis.errors import StopTest, UnsatisfiedAssumption
 from hypothesis.internal.conjecture.choice import choice_permitted
 from hypothesis.internal.conjecture.data import ConjectureData
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import SearchStrategy
 
 SELDOM = 4  # inputs, of which one has constants of the function
 FLOATS = 1 << 1023  # smaller integers are floats

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.neighbours.choice_edits import from_the_end
-from subnormal.audit.neighbours.choice_tree import (
-    Rows,
-    choices_of,
-    part_at,
-    rows_of,
-    sized_rows,
-    spans_of,
-    with_choices,
-    with_part,
-)
+from subnormal.audit.neighbours.choice_tree import Rows, choices_of, part_at, rows_in, spans_of, with_choices, with_part
 from subnormal.audit.neighbours.choices import Choice, Fresh, Input, Path, Source, Span, Tree, follow
 from subnormal.audit.neighbours.datasets import records_of, spliced, text_of
 
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
-DRAWN_ANEW = (
-    4  # times that a record is drawn anew, where no choices of the domain are known to make the one that is given
-)
+DRAWN_ANEW = 4  # times that a record is drawn anew, where no choices of the domain are known to make the given one
 
 
 def with_record(
@@ -36,7 +24,7 @@ def with_record(
         return None
     place = from_the_end(source, size + is_added)
     wanted = text_of(spliced(one.value, place, place + (not is_added), [record.value]))
-    for rows in _rows(one.tree, size):
+    for rows in rows_in(one.tree, size)[:2]:
         model = _with_room(source, data, one, rows, place) if is_added else one
         if model is None:
             continue
@@ -45,11 +33,6 @@ def with_record(
             if other is not None and text_of(other.value) == wanted:
                 return other
     return None
-
-
-def _rows(tree: Tree, size: int) -> list[Rows]:
-    candidates = rows_of(tree)
-    return [rows for rows in [*sized_rows(tree, candidates), *candidates] if len(rows.starts) == size][:2]
 
 
 def _with_room(source: Source, data: SearchStrategy[Any], one: Input, rows: Rows, place: int) -> Input | None:

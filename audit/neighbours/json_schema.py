@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.text import quoted
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 ALWAYS = {"$schema", "$id", "title", "description", "default", "examples", "$comment"}
 KEYWORDS = {  # of each type, beside those that say nothing of the inputs
@@ -31,8 +31,6 @@ def domain(schema: Any, place: str = "$") -> SearchStrategy[Any]:
     Raises:
         ValueError: the schema has a keyword that is not followed; the message says where.
     """
-    from hypothesis import strategies as st
-
     if not isinstance(schema, Mapping):
         raise ValueError(f"{place} must be an object, got {quoted(str(schema))}")
     if "const" in schema:
@@ -58,14 +56,10 @@ def _require_known(schema: Mapping[str, Any], known: set[str], place: str) -> No
 
 
 def _integers(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
-    from hypothesis import strategies as st
-
     return st.integers(schema.get("minimum"), schema.get("maximum"))
 
 
 def _numbers(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
-    from hypothesis import strategies as st
-
     return st.floats(
         schema.get("minimum", schema.get("exclusiveMinimum")),
         schema.get("maximum", schema.get("exclusiveMaximum")),
@@ -77,14 +71,10 @@ def _numbers(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
 
 
 def _texts(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
-    from hypothesis import strategies as st
-
     return st.text(min_size=schema.get("minLength", 0), max_size=schema.get("maxLength"))
 
 
 def _arrays(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
-    from hypothesis import strategies as st
-
     unique = (lambda value: repr(value)) if schema.get("uniqueItems") else None
     return st.lists(
         domain(schema.get("items"), f"{place}.items"),
@@ -95,8 +85,6 @@ def _arrays(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
 
 
 def _objects(schema: Mapping[str, Any], place: str) -> SearchStrategy[Any]:
-    from hypothesis import strategies as st
-
     others = schema.get("additionalProperties", False)
     if others is not False:
         _require_known(schema, KEYWORDS["object"] - {"properties", "required"} | {"type"}, place)

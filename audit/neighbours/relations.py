@@ -14,9 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Never, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from hypothesis import reject
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from subnormal.audit.neighbours.choice_edits import (
     draw_input,
@@ -43,9 +46,6 @@ from subnormal.audit.neighbours.given_records import with_record
 from subnormal.audit.text import given, quoted
 from subnormal.audit.values.distance import Norm, are_within
 from subnormal.mechanisms.privacy import require_positive
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 TRIES = 8  # changes of one input, at most
 
@@ -77,7 +77,6 @@ class Adjacency:
 
     def inputs(self, data: Domain) -> SearchStrategy[tuple[Input, Input]]:
         """Return a strategy of neighbours, each with the choices that make it again."""
-        from hypothesis import strategies as st
 
         def draw() -> tuple[Input, Input]:
             source = Source(self.constants)
@@ -88,7 +87,7 @@ class Adjacency:
                 pair = None if other is None else (other, one) if is_turned else (one, other)
                 if pair is not None and self.holds(pair[0].value, pair[1].value):
                     return pair
-            _rejected()
+            return reject()
 
         return st.builds(draw)
 
@@ -118,7 +117,7 @@ def change_one(element: Domain | None = None, *, by: By | None = None, at_most: 
 
     def change(source: Source, data: Domain, one: Input) -> Input | None:
         if records_of(one.value) == 0:
-            return _rejected()
+            return reject()
         if element is not None:
             return with_record(element, source, data, one, is_added=False)
         is_sparse = not isinstance(one.value, list | tuple) and source.chance(
@@ -170,7 +169,7 @@ def _of_users(name: str, element: Domain | None, by: By | None, at_most: int | N
     def change(source: Source, data: Domain, one: Input) -> Input | None:
         users = users_of(one.value, by)
         if not users:
-            return _rejected()
+            return reject()
         user = users[from_the_end(source, len(users))]
         kept = [place for place, whose in enumerate(users) if whose != user]
         if name == "add_or_remove":
@@ -211,7 +210,7 @@ def within(distance: float, norm: Norm = "linf") -> Adjacency:
         if isinstance(one.value, dict) and source.chance(1 / 2):
             tree = one_more_or_less(source, one.tree, least=True)
         else:
-            tree = numbers_moved(source, one.tree, distance, norm) or _rejected()
+            tree = numbers_moved(source, one.tree, distance, norm) or reject()
         return _followed(source, data, tree)
 
     def holds(one: Any, other: Any) -> bool:
@@ -224,17 +223,8 @@ def _followed(source: Source, data: Domain, tree: Tree | None) -> Input | None:
     return None if tree is None else follow(data, tree, source)
 
 
-def _rejected() -> Never:
-    """Give up an input that has no neighbour."""
-    from hypothesis import reject
-
-    reject()
-
-
 def require_strategy(data: Any) -> None:
     """Raise TypeError where the data are no strategy."""
-    from hypothesis import strategies as st
-
     if not isinstance(data, st.SearchStrategy):
         hint = ": call it" if callable(data) else ""
         raise TypeError(
@@ -255,8 +245,6 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any, constants: Constants 
         TypeError: it is none of these, or `data` is missing or no strategy.
         ValueError: an empty sequence of pairs, or one without two inputs that differ.
     """
-    from hypothesis import strategies as st
-
     if data is not None:
         require_strategy(data)
     if isinstance(adjacent, st.SearchStrategy):
@@ -279,15 +267,11 @@ def pairs(data: SearchStrategy[Any] | None, adjacent: Any, constants: Constants 
 
 
 def _require_strategy(element: Any) -> None:
-    from hypothesis.strategies import SearchStrategy
-
     if element is not None and not isinstance(element, SearchStrategy):
         raise TypeError(f"element must be a Hypothesis strategy of records, got {quoted(repr(element))}")
 
 
 def _of_sequence(given: Sequence[Any]) -> SearchStrategy[Pair]:
-    from hypothesis import strategies as st
-
     if not given:
         raise ValueError("pairs must not be empty")
     for place, pair in enumerate(given):

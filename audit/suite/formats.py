@@ -23,11 +23,7 @@ TAGS = dict.fromkeys(FAILED, "failure") | {Status.ERROR: "error"}
 TAGS |= dict.fromkeys((Status.ACCEPTED, Status.UNDERPOWERED), "skipped")
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES = {  # what a rule says, the level of its findings, and how bad they are from 0 to 10, as GitHub reads it
-    Severity.DETERMINISTIC: (
-        "In all runs, the outcome tells two neighbouring inputs apart",
-        "error",
-        "9.0",
-    ),
+    Severity.DETERMINISTIC: ("In all runs, the outcome tells two neighbouring inputs apart", "error", "9.0"),
     Severity.LARGE_LOSS: ("The loss is at least twice the claimed epsilon", "error", "8.0"),
     Severity.NEAR_THE_CLAIM: ("The loss exceeds the claimed epsilon", "error", "6.0"),
     Severity.LAST_BITS: ("Only the last bits of floats tell two neighbouring inputs apart", "warning", "4.0"),

@@ -5,19 +5,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 from subnormal.audit.targets.json_lines import TargetError
-
-T = TypeVar("T")
-
-
-def record(text: str, kind: type[T]) -> T:
-    """Return the object `package.module:name` of this type. Raises TargetError."""
-    value = named(text)
-    if not isinstance(value, kind):
-        raise TargetError(f"{text!r} is of the type {type(value).__name__}, not {kind.__name__}")
-    return value
 
 
 def named(text: str) -> Any:

@@ -58,11 +58,7 @@ def expression(data: Any) -> Expression | None:
     imports: Imports = {}
     try:
         text = written(data, imports)
-    except (
-        TypeError,
-        ValueError,
-        RecursionError,
-    ):  # also of an integer too long for Python, or a list that holds itself
+    except (TypeError, ValueError, RecursionError):  # an integer too long for Python; a list that holds itself
         return None
     return Expression(text, tuple(imports)) if len(text) <= LONGEST else None
 

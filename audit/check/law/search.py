@@ -24,7 +24,7 @@ from typing import Any, cast
 from subnormal.attacks.core.events import Event
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.function import Function, OverTimeError
-from subnormal.audit.check.search import Pair
+from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.state import Check, Finding
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.followed import law
@@ -59,12 +59,18 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     if function.is_too_slow(2 * RUNS) or not _is_drawn_from_known(function, first):
         return None
 
+    proofs: dict[tuple[str, str], Comparison] = {}  # a second one might not end in time
+
     def score(pair: Pair) -> float:
+        key = written(pair)
         try:
             found = _strongest(check, pair, PAIR * seconds)
         except SAYS_NOTHING:
             return 0.0
-        return math.inf if found.verdict is Verdict.VIOLATED else found.evidence.total_variation
+        if found.verdict is not Verdict.VIOLATED:
+            return found.evidence.total_variation
+        proofs[key] = found
+        return math.inf
 
     try:
         _strongest(check, first, PAIR * seconds)
@@ -74,9 +80,9 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
         pair = check.search("law", score, seconds, examples=PAIRS).convicting
     if pair is None:
         return None
+    found = proofs.get(written(pair))
     with suppress(*SAYS_NOTHING, OverTimeError):
-        found = _strongest(check, pair, PAIR * seconds)
-        if found.verdict is Verdict.VIOLATED and _is_confirmed(check, pair, found, seconds):
+        if found is not None and _is_confirmed(check, pair, found, seconds):
             return _finding(check, pair, found)
     return None
 

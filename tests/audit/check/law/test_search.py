@@ -2,6 +2,7 @@
 
 import math
 import random
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -13,6 +14,8 @@ from subnormal import Claim, Verdict, check, law, within
 from subnormal.audit.check import document, words
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.law import search as law_search
+from subnormal.audit.laws.comparison import Comparison
+from subnormal.audit.laws.path import NotFollowedError
 
 
 def respond(answer: int) -> int:
@@ -34,6 +37,23 @@ def test_a_rare_outcome_of_one_input_is_proved() -> None:
     assert sorted([evidence.event_in[0], evidence.event_out[0]]) == pytest.approx([0.0, 1e-6], rel=1e-6)
     assert "paths of the code" in words.evidence_words(evidence)
     assert '"followed"' in document.to_json(found)
+
+
+def test_a_pair_is_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, a second proof of the pair that the search has found would not end in time."""
+    decided, seen = law_search.decide, set[str]()
+
+    def once(function: Any, data_in: Any, data_out: Any, claim: Claim, *, seconds: float) -> Comparison:
+        pair = f"{data_in}, {data_out}"
+        if pair in seen:
+            raise NotFollowedError("the time is over")
+        seen.add(pair)
+        return decided(function, data_in, data_out, claim, seconds=seconds)
+
+    monkeypatch.setattr(law_search, "decide", once)
+    data = st.lists(st.integers(0, 1), min_size=1, max_size=1)
+    found = check(lambda secret: rare(secret.pop()), data, within(1), Claim(1.0), seconds=120.0)
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "law")
 
 
 def test_one_input_may_draw_nothing() -> None:
