@@ -14,7 +14,7 @@ from subnormal import Claim, Verdict, check, law, within
 from subnormal.audit.check import document, words
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.law import search as law_search
-from subnormal.audit.laws.comparison import Comparison
+from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.path import NotFollowedError
 
 
@@ -41,14 +41,14 @@ def test_a_rare_outcome_of_one_input_is_proved() -> None:
 
 def test_a_pair_is_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine, a second proof of the pair that the search has found would not end in time."""
-    decided, seen = law_search.decide, set[str]()
+    seen = set[str]()
 
     def once(function: Any, data_in: Any, data_out: Any, claim: Claim, *, seconds: float) -> Comparison:
         pair = f"{data_in}, {data_out}"
         if pair in seen:
             raise NotFollowedError("the time is over")
         seen.add(pair)
-        return decided(function, data_in, data_out, claim, seconds=seconds)
+        return decide(function, data_in, data_out, claim, seconds=seconds)
 
     monkeypatch.setattr(law_search, "decide", once)
     data = st.lists(st.integers(0, 1), min_size=1, max_size=1)
