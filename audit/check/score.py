@@ -78,9 +78,9 @@ class Runs:
     def draw(self, pair: Pair, runs: int, *, singly: bool = False, reserve: float | None = None) -> Drawn:
         """Return the outcomes of so many runs of each world.
 
-        reserve: seconds to leave over: fewer runs are made where no more is left. A run of one world that has begun is
-        followed by that of the other one: how long a run takes may depend on its outcome, so none may be left out for
-        its time where others follow. None: all runs are made, or OverTimeError is raised.
+        reserve: seconds to leave over: fewer runs are made where no more are left, and a pair of runs that has begun is
+        ended. How long a run takes may depend on its outcome, so none may be left out for its time where others follow.
+        None: all runs are made, or OverTimeError is raised.
 
         Which world is called first is a coin of its own for each run, so that what drifts with the number of calls, a
         counter or a budget, falls on both alike. A function that takes batches is called once for each world, unless
