@@ -23,6 +23,8 @@ from subnormal.mechanisms.core.outcome_identity import are_numeric, identity, is
 _PLAIN = frozenset(
     (int, float, bool, str, bytes, type(None), complex, Fraction, Decimal, date, time, datetime, timedelta, Refused)
 )
+_WITHOUT_FLOATS = frozenset((int, str, bool, type(None)))
+_WHOLE = 1 / sys.float_info.epsilon  # from here on every float is an integer
 _Parts = Iterable[Any]
 
 
@@ -79,12 +81,14 @@ def on_grid(outcome: Any, grid: float) -> Any:
     (0.25, 'a', 3, (0.0, 1e+300))
     """
     if type(outcome) is tuple:
-        return tuple(on_grid(one, grid) for one in outcome)
+        return tuple([one if type(one) in _WITHOUT_FLOATS else on_grid(one, grid) for one in outcome])
+    if isinstance(outcome, float):
+        steps = outcome / grid
+        # a float that is finer than its last bit is a multiple of the grid, as far as floats tell
+        return round(steps) * grid + 0.0 if abs(steps) < _WHOLE else outcome
     if isinstance(outcome, complex):
         return complex(on_grid(outcome.real, grid), on_grid(outcome.imag, grid))
-    if not isinstance(outcome, float) or not abs(outcome / grid) < 1 / sys.float_info.epsilon:
-        return outcome  # a float that is finer than its last bit is a multiple of the grid, as far as floats tell
-    return round(outcome / grid) * grid + 0.0
+    return outcome
 
 
 def atoms_as_outcomes(atoms: Sequence[Any]) -> Sequence[Any]:
