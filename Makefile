@@ -150,7 +150,7 @@ limits: $(VENV)/.installed-test
 
 # What exactness costs, against plain floats; writes benchmarks/results.md.
 bench: $(VENV)/.installed-test
-	$(BIN)/python -m pytest benchmarks --ignore benchmarks/calibration -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
+	$(BIN)/python -m pytest benchmarks/test_*.py -q --timeout 3600 --write-results --benchmark-sort=name --benchmark-columns=median,iqr,rounds,iterations
 
 # Figures 4 to 11 of Ilvento 2020, most of them the time of one draw; writes reports/figure-*.png. With options: python -m benchmarks.figures --help
 figures: $(VENV)/.installed-test
