@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -97,16 +99,31 @@ def table(rows: Sequence[Row]) -> str:
 def document(rows: Sequence[Row]) -> str:
     """Return the text of results.md."""
     versions = f"Python {platform.python_version()}, numpy {np.__version__}"
+    processor = f"{os.cpu_count()} × {_processor()}"
     return f"""# What exactness costs
 
-Written by `make bench` ({versions}). Medians of at least 15 rounds, processor time, both sides turn by turn in one
-process and in random order. A bound is on the ratio exact/against, or on the quantity itself where nothing is against.
+Written by `make bench` ({versions}) on {processor}. Medians of at least 15 rounds, processor
+time, both sides turn by turn in one process and in random order. A bound is on the ratio exact/against, or on the
+quantity itself where nothing is against.
 Unless a row says more: η = 1, `system_bits`, against numpy in float64 (`benchmarks/naive.py`). The tables that a
 process makes once are made before the clock starts. The floor is what the work cannot do without: one pass (`np.min`)
 over the input, the bytes of the input and of what is returned, and the random bits that one call took.{_absent()}
 
 {table(rows)}
 """
+
+
+def _processor() -> str:
+    """Return the name of the processor, and whether it has the instructions that count here."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:  # another system
+        return platform.processor() or platform.machine()
+    known = dict(line.split(":", 1) for line in told.splitlines() if ":" in line)
+    fields = {key.strip(): value.strip() for key, value in known.items()}
+    flags = fields.get("flags", "").split()
+    names = [f"{name} {'yes' if flag in flags else 'no'}" for name, flag in (("AVX-512", "avx512f"), ("VAES", "vaes"))]
+    return f"{fields.get('model name', platform.machine())} ({', '.join(names)})"
 
 
 def _absent() -> str:
