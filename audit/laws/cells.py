@@ -20,7 +20,8 @@ from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 
 CELLS = 64  # of all numbers of an outcome together, about
-PATHS, TRIED, OUTCOMES = 64, 16, 256  # paths, and outcomes of each and of all, that tell where the numbers lie
+FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
+PATHS, TRIED, OUTCOMES = 64, 16, 256  # so many of them, by so many outcomes of each and of all
 REST = 2.0**-20  # of the paths, that need not be tried
 
 Place = tuple[int, ...]
@@ -64,7 +65,7 @@ def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: flo
     seen: dict[tuple[int, Place], set[float]] = {}
     is_random, deadline = False, time.monotonic() + seconds
     for data in inputs:
-        ends, _, _ = follow(function, data, seconds / len(inputs), REST, floats=True)
+        ends, _, _ = follow(function, data, seconds / len(inputs), REST, floats=True, most=FOLLOWED)
         tried = max(TRIED, OUTCOMES // max(1, len(ends)))
         for end in sorted(ends, key=lambda end: -end.path.weight())[:PATHS]:
             is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))

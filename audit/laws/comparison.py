@@ -13,8 +13,9 @@ from typing import Any
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact
 from subnormal.audit.laws.cells import Cells, cells_of
-from subnormal.audit.laws.followed import FINER, FINEST, STRIPS, FollowedLaw, begin, repeat
+from subnormal.audit.laws.followed import FollowedLaw, Walk
 from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.laws.sources import replaced
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.law import Law
@@ -97,19 +98,23 @@ def decide(
 def _decided(
     function: Callable[[Any], Any], data_in: Any, data_out: Any, claim: Claim, seconds: float, rest: float
 ) -> Comparison:
-    deadline, strips = time.monotonic() + seconds, STRIPS
-    walks = [begin(function, data, seconds / 2, rest) for data in (data_in, data_out)]
-    while True:
-        found = compare(walks[0].law(), walks[1].law(), claim)
-        is_final = strips >= FINEST or time.monotonic() >= deadline or all(walk.width == 0 for walk in walks)
-        if found.verdict is Verdict.VIOLATED:  # `follow` has repeated the likeliest paths alone
-            for walk, data in zip(walks, (data_in, data_out), strict=True):
-                repeat(function, data, (end for end, _ in walk.outcomes))
-        if found.verdict is not Verdict.UNRESOLVED or is_final:
-            return found
-        strips *= FINER
+    deadline = time.monotonic() + seconds
+    walks = [Walk(function, data, rest) for data in (data_in, data_out)]
+    with replaced(function) as source:
         for walk in walks:
-            walk.refine(strips, deadline)
+            walk.go_on(source, seconds / len(walks))
+        while True:
+            found = compare(walks[0].law(), walks[1].law(), claim)
+            is_over = time.monotonic() >= deadline or not any(walk.has_more(0.0) for walk in walks)
+            if found.verdict is not Verdict.UNRESOLVED or is_over:
+                break
+            for place, walk in enumerate(walks):
+                if walk.has_more(0.0):
+                    walk.go_on(source, (deadline - time.monotonic()) / (len(walks) - place))
+        if found.verdict is Verdict.VIOLATED:  # the likeliest paths alone were repeated
+            for walk in walks:
+                walk.repeat(source)
+    return found
 
 
 def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparison:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import copy
+import gc
 import hashlib
 import heapq
 import itertools
 import math
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AnySet
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from subnormal.audit.laws import forest
 from subnormal.audit.laws.arrays import LazyArray
@@ -36,7 +38,8 @@ MANY = 256  # paths that are begun before the rest counts: few paths are all fol
 ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats, and than what floats call 0
 CHECKED = 256  # paths that are repeated with plain numbers
 POSSIBLE = 8  # outcomes that may be impossible, of which more are not printed one by one
-TRIES = 32  # to find numbers that keep a path's constraints
+NEVER = 1 << 30  # searches for young garbage before one through all objects
+TRIES, MOVES = 32, 8  # to find numbers that keep a path's constraints; of one number to where a constraint holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,97 +114,188 @@ def law(
         ValueError: seconds are not positive.
     """
     require_positive("seconds", seconds)
-    deadline = time.monotonic() + seconds
-    walk, strips = begin(function, data, seconds, rest), STRIPS
-    while strips < FINEST and time.monotonic() < deadline and walk.width > width:
-        strips *= FINER
-        walk.refine(strips, deadline)
+    walk, deadline = Walk(function, data, rest), time.monotonic() + seconds
+    with replaced(function) as source:
+        walk.go_on(source, seconds)
+        while time.monotonic() < deadline and walk.has_more(width):
+            walk.go_on(source, deadline - time.monotonic())
     return walk.law()
 
 
-class Walk:
-    """The paths of a function on one input, with bounds on their probabilities, which `refine` narrows."""
+class _Left(NamedTuple):
+    """A path that is not followed yet, in the order of the queue: the likeliest is the least.
 
-    def __init__(self, ends: list[End], paths: int, lost: Fraction, started: float) -> None:
-        self.paths, self.lost, self.started = paths, lost, started
-        self.outcomes = [(end, _bounds(end.path, 0)) for end in ends]
+    most: a bound on its probability. The others are the fields of `Path` with which it begins.
+    """
+
+    order: float
+    tie: int
+    answers: dict[int, Any]
+    halvings: float
+    least: float
+    most: float
+
+
+class Walk:
+    """The paths of a function on one input, the likeliest first, with bounds on their probabilities.
+
+    rest: the paths end when so little probability is left. floats: outcomes may be lazy. most: paths that end, and no
+    more are followed. ends: how paths ended.
+    outcomes: how those ended whose bounds are kept, with the bounds and the strips that they are from. strips: of the
+    bounds of all of these, where time allowed.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        data: Any,
+        rest: float,
+        *,
+        floats: bool = False,
+        most: float = math.inf,
+    ) -> None:
+        self.function, self.data, self.rest, self.floats, self.most = function, data, rest, floats, most
+        self.ends, self.paths, self.strips = list[End](), 0, STRIPS
+        self.outcomes: list[tuple[End, forest.Bounds, int]] = []
+        self._is_refined = True
+        self.started, self._tie = time.monotonic(), itertools.count()
+        self._ended, self._left, self._slack = list[float](), 1.0, 0.0
+        self._queue = [_Left(-1.0, next(self._tie), {}, 0.0, STEP, 1.0)]
+
+    @property
+    def lost(self) -> Fraction:
+        """A bound on the probability of the paths that did not end."""
+        lost = [*self._ended, *(one.most for one in self._queue)]
+        unknown = math.fsum(lost) + self._slack * (len(lost) + 1)
+        return Fraction(unknown * (1 + ROUNDED)) + Fraction(bool(lost), TINY)
 
     @property
     def width(self) -> float:
         """How far the bounds of all paths lie apart together, which finer strips narrow."""
-        return float(sum(high - low for _, (low, high) in self.outcomes))
+        return float(sum(high - low for _, (low, high), _ in self.outcomes))
 
-    def refine(self, strips: int, deadline: float) -> None:
-        """Narrow the bounds of the paths with so many strips, those that are furthest apart first."""
-        wide = [at for at, (_, (low, high)) in enumerate(self.outcomes) if low < high]
+    @property
+    def is_followed(self) -> bool:
+        """Whether no path is left that is worth following."""
+        is_enough = (self._left <= self.rest and self.paths >= MANY) or len(self.ends) >= self.most
+        return not self._queue or is_enough
+
+    def has_more(self, width: float) -> bool:
+        """Return whether more time tells more. width: of all bounds, which need not be narrowed further."""
+        return not self.is_followed or (self.strips < FINEST and self.width > width)
+
+    def go_on(self, source: Source, seconds: float) -> None:
+        """Follow more paths, where these are more of what is unknown, or narrow the bounds of those that ended.
+
+        Raises NotFollowedError as `law` does.
+        """
+        started = time.monotonic()
+        if not self.is_followed and (self.strips >= FINEST or self.lost >= self.width):
+            self.follow(source, seconds)
+            if not self.ends:
+                raise NotFollowedError(f"not followed: no path ended in {short(seconds)} s")
+            fresh = self.ends[len(self.outcomes) :]
+            self.outcomes += [(end, _bounds(end.path, 0), 0) for end in fresh]
+        elif self._is_refined:
+            self.strips *= FINER
+        self._is_refined = self._refine(started + seconds)
+
+    def follow(self, source: Source, seconds: float) -> None:
+        """Follow paths for so long, or half of it where they have constraints: bounds take the other half.
+
+        source: where the function draws from while this lasts.
+        """
+        started = time.monotonic()
+        with _no_full_collections():
+            while not self.is_followed:
+                share = REFINING if any(end.path.constraints for end in self.ends[-1:]) else 1.0
+                if time.monotonic() - started > share * seconds:
+                    break
+                self._follow(source, heapq.heappop(self._queue), started + seconds)
+
+    def _follow(self, source: Source, left: _Left, deadline: float) -> None:
+        self.paths += 1
+        path = Path([], left.answers, deadline, expected=left.halvings, least=left.least)
+        outcome = _run(source, path, self.function, self.data, floats=self.floats)
+        if path.waits:
+            path.pending.append((path.boxes, path.answers, path.halvings))
+        least = path.least * (STEP if path.waits else 1.0)
+        for boxes, answers, halvings in path.pending:
+            weight = weight_of(boxes, path.sizes, halvings)
+            most = min(left.most, weight_of(boxes, path.sizes, 0))
+            heapq.heappush(self._queue, _Left(-weight, next(self._tie), answers, halvings, least, most))
+        path.pending.clear()
+        self._slack = max(self._slack, float(path.slack))
+        if path.stopped:
+            if not (path.impossible or path.waits):
+                self._ended.append(min(left.most, weight_of(path.boxes, path.sizes, 0)))
+            return
+        end = End(path, outcome)
+        if self.paths <= CHECKED or isinstance(outcome, Refused):
+            _repeat(source, end, self.function, self.data)
+        self.ends.append(end)
+        self._left -= path.weight()
+
+    def _refine(self, deadline: float) -> bool:
+        """Narrow the bounds of the paths, those that are furthest apart first; return whether time allowed all."""
+        wide = [at for at, (_, (low, high), strips) in enumerate(self.outcomes) if low < high and strips < self.strips]
         wide.sort(key=lambda at: self.outcomes[at][1][0] - self.outcomes[at][1][1])
-        started, left = time.monotonic(), self.width
+        before, left = math.inf, self.width
         enough = left * NARROW
         for done, at in enumerate(wide):
             now = time.monotonic()
-            if now + (now - started) / max(1, done) > deadline or left <= enough:
-                return
-            end, (low, high) = self.outcomes[at]
+            last = now - before if done > 1 else 0.0  # the first one makes tables for all
+            if left <= enough:
+                break
+            if now + last > deadline:
+                return False
+            before = now
+            end, (low, high), _ = self.outcomes[at]
             left -= float(high - low)
-            finer = _bounds(end.path, strips)
-            self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1]))
+            finer = _bounds(end.path, self.strips)
+            self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1])), self.strips
+        return True
+
+    def repeat(self, source: Source) -> None:
+        """Repeat all paths that ended, with plain numbers. Raises NotFollowedError where one leads elsewhere."""
+        for end in self.ends:
+            _repeat(source, end, self.function, self.data)
 
     def law(self) -> FollowedLaw:
         """Return the law, from the bounds so far."""
-        return FollowedLaw(
-            _law_of(self.outcomes, self.lost), self.paths, not self.lost, time.monotonic() - self.started
-        )
-
-
-def begin(function: Callable[[Any], Any], data: Any, seconds: float, rest: float) -> Walk:
-    """Return the paths of a function, with first bounds of those that there is time for. Raises NotFollowedError."""
-    started = time.monotonic()
-    ends, paths, lost = follow(function, data, seconds, rest)
-    if not ends:
-        raise NotFollowedError(f"not followed: no path ended in {short(seconds)} s")
-    walk = Walk(ends, paths, lost, started)
-    walk.refine(STRIPS, started + seconds)
-    return walk
+        lost = self.lost
+        return FollowedLaw(_law_of(self.outcomes, lost), self.paths, not lost, time.monotonic() - self.started)
 
 
 def follow(
-    function: Callable[[Any], Any], data: Any, seconds: float, rest: float, *, floats: bool = False
+    function: Callable[[Any], Any],
+    data: Any,
+    seconds: float,
+    rest: float,
+    *,
+    floats: bool = False,
+    most: float = math.inf,
 ) -> tuple[list[End], int, Fraction]:
     """Return how the paths ended, how many were begun, and a bound on the probability of those that did not end.
 
-    floats: outcomes may be lazy.
+    floats: outcomes may be lazy. most: paths that end, and no more are followed.
     """
-    ends, paths, lost = list[End](), 0, list[float]()
-    tie, left, slack = itertools.count(), 1.0, 0.0
-    queue: list[tuple[float, int, Path, float]] = [(-1.0, next(tie), Path(), 1.0)]
+    walk = Walk(function, data, rest, floats=floats, most=most)
     with replaced(function) as source:
-        started = time.monotonic()
-        while queue:
-            share = REFINING if any(end.path.constraints for end in ends[-1:]) else 1.0
-            if (left <= rest and paths >= MANY) or time.monotonic() - started > share * seconds:
-                break
-            _, _, path, most = heapq.heappop(queue)
-            path.deadline, paths = started + seconds, paths + 1
-            outcome = _run(source, path, function, data, floats=floats)
-            if path.waits:
-                path.pending.append((path.boxes, path.answers, path.halvings))
-            least = path.least * (STEP if path.waits else 1.0)
-            for boxes, answers, halvings in path.pending:
-                weight = weight_of(boxes, path.sizes, halvings)
-                mass = min(most, weight_of(boxes, path.sizes, 0))
-                heapq.heappush(queue, (-weight, next(tie), Path([], answers, expected=halvings, least=least), mass))
-            slack = max(slack, float(path.slack))
-            if path.stopped:
-                lost += [] if path.impossible or path.waits else [min(most, weight_of(path.boxes, path.sizes, 0))]
-                continue
-            end = End(path, outcome)
-            if paths <= CHECKED or isinstance(outcome, Refused):
-                _repeat(source, end, function, data)
-            ends.append(end)
-            left -= path.weight()
-    lost += [mass for *_, mass in queue]
-    unknown = math.fsum(lost) + slack * (len(lost) + 1)
-    return ends, paths, Fraction(unknown * (1 + ROUNDED)) + Fraction(bool(lost), TINY)
+        walk.follow(source, seconds)
+    return walk.ends, walk.paths, walk.lost
+
+
+@contextmanager
+def _no_full_collections() -> Iterator[None]:
+    """Let no search for cyclic garbage go through all objects: there are some 600 of each path that ended, which are
+    kept, and looking through them again and again takes as long as the paths do."""
+    first, second, third = gc.get_threshold()
+    gc.set_threshold(first, second, NEVER)
+    try:
+        yield
+    finally:
+        gc.set_threshold(first, second, third)
 
 
 def _run(source: Source, path: Path, function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
@@ -292,9 +386,16 @@ def numbers_along(path: Path, first: int = 0) -> list[int] | None:
     """Return numbers that lead along a path; None where none was found. first: number of the first attempt."""
     boxes = path.boxes[: len(path.sizes)]
     for attempt in range(first, first + (TRIES if path.constraints else 1)):
-        numbers = [low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)]
-        if all(bool(one.test(dict(enumerate(numbers)))) for one in path.constraints):
-            return numbers
+        numbers = {at: low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)}
+        for one in path.constraints:
+            at = max(one.rising)
+            for step in range(MOVES):
+                if one.test(numbers):
+                    break
+                low, high = (numbers[at], boxes[at][1]) if one.rising[at] else (boxes[at][0], numbers[at] + 1)
+                numbers[at] = low + _digest(attempt, at, low, high, step) % (high - low)
+        if all(bool(one.test(numbers)) for one in path.constraints):
+            return list(numbers.values())
     return None
 
 
@@ -322,10 +423,10 @@ def _bounds(path: Path, strips: int) -> forest.Bounds:
     return max(Fraction(0), mass * low - path.slack), min(Fraction(1), mass * high + path.slack)
 
 
-def _law_of(outcomes: list[tuple[End, forest.Bounds]], lost: Fraction) -> Law[Any]:
+def _law_of(outcomes: list[tuple[End, forest.Bounds, int]], lost: Fraction) -> Law[Any]:
     """Return the law: bounds of all paths to each outcome, over one denominator. lost: of paths that did not end."""
     found: dict[Hashable, list[Any]] = {}
-    for end, (low, high) in outcomes:
+    for end, (low, high), _ in outcomes:
         one = found.setdefault(identity(end.outcome), [end.outcome, Fraction(0), Fraction(0)])
         one[1] += low
         one[2] += high

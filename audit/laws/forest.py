@@ -28,7 +28,7 @@ from subnormal.audit.laws.points import ROUNDED, Points, Strips
 from subnormal.audit.laws.sums import Table, table
 
 BOXES = 1 << 13  # that are halved at most
-CHANGES = 128  # of constraints along strips, that are kept; a new one makes the oldest go
+CHANGES, MESSAGES = 128, 32  # of constraints along strips, and of numbers, that are kept; a new one makes the oldest go
 LARGEST = 1 << 62  # numbers of a uniform that fit numpy's integers
 
 Floats = NDArray[np.float64]
@@ -156,15 +156,33 @@ class _Tree:
     def _message(self, at: Node, parent: Node | None) -> tuple[Floats, Floats]:
         """Return bounds on the probability that the constraints beyond a number hold, for each of its strips."""
         low, high = self._alone(at), self._alone(at)
-        for pair in self.between:
+        for pair, constraints in self.between.items():
             child = pair[1] if pair[0] == at else pair[0] if pair[1] == at else None
             if child is None or child == parent:
                 continue
-            least, most = self._message(child, at)
-            sure, possible = (self._ranges(at, child, self.between[pair], worst=worst) for worst in (True, False))
-            low *= self.strips[child].total(least, *sure, least=True) * (1 - ROUNDED)
-            high *= self.strips[child].total(most, *possible, least=False) * (1 + ROUNDED)
+            key = self._key(at, child, constraints)
+            found = _messages.get(key)
+            if found is None:
+                least, most = self._message(child, at)
+                sure, possible = (self._ranges(at, child, constraints, worst=worst) for worst in (True, False))
+                found = (
+                    self.strips[child].total(least, *sure, least=True) * (1 - ROUNDED),
+                    self.strips[child].total(most, *possible, least=False) * (1 + ROUNDED),
+                )
+                if key is not None:
+                    _keep(_messages, MESSAGES, key, found)
+            low *= found[0]
+            high *= found[1]
         return low, np.minimum(high, 1.0)
+
+    def _key(self, at: Node, child: Node, constraints: Iterable[Constraint]) -> Hashable:
+        """Return a key that is equal where a child adds the same; None where more depends on the child, or a constraint
+        does not tell. The paths of a function often have the same few constraints on one number."""
+        if child in self.alone or sum(child in pair for pair in self.between) > 1:
+            return None
+        strips = self.strips[at], self.strips[child]
+        keys = [(_same(one, at, *strips), _rises(one, at), _rises(one, child)) for one in constraints]
+        return None if any(same is None for same, *_ in keys) else tuple(keys)
 
     def _alone(self, at: Node) -> Floats:
         """Return for each strip of a number 1 where its own constraints hold: strips meet at the cuts of these."""
@@ -190,7 +208,7 @@ class _Tree:
                 mine = np.arange(count) + (0 if at_low else count)
                 change = self._change(one, at, mine, child, child_rises, 0 if child_low else others)
                 if key is not None:
-                    _keep(key, change)
+                    _keep(_changes, CHANGES, key, change.astype(np.int32))
             if child_rises:
                 np.maximum(first, change, out=first)
             else:
@@ -221,6 +239,7 @@ def _rises(one: Constraint, node: Node) -> bool:
 
 
 _changes: dict[Hashable, NDArray[np.int32]] = {}
+_messages: dict[Hashable, tuple[Floats, Floats]] = {}
 
 
 def _same(one: Constraint, at: Node, *others: Hashable) -> Hashable:
@@ -233,10 +252,10 @@ def _same(one: Constraint, at: Node, *others: Hashable) -> Hashable:
     return left == at, left_key, right_key, others
 
 
-def _keep(key: Hashable, change: Integers) -> None:
-    if len(_changes) >= CHANGES:
-        _changes.pop(next(iter(_changes)))
-    _changes[key] = change.astype(np.int32)
+def _keep(known: dict[Hashable, Any], most: int, key: Hashable, made: Any) -> None:
+    if len(known) >= most:
+        known.pop(next(iter(known)))
+    known[key] = made
 
 
 def _by_boxes(boxes: list[Box], part: list[Constraint], uniforms: list[int]) -> Bounds:

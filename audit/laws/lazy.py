@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.audit.laws.path import Path
+from subnormal.audit.laws.path import Box, Path
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
 from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
 
@@ -35,8 +35,10 @@ class Lazy:
     float is split into them where the code needs it.
     """
 
-    __slots__ = ("f", "inner", "key", "parts", "path", "rounded", "signs")
+    __slots__ = ("_boxes", "_corners", "f", "inner", "key", "parts", "path", "rounded", "signs")
     rounded: bool
+    _boxes: list[Box]  # for which the values at the corners are known
+    _corners: tuple[Any, Any]
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class Lazy:
         parts: tuple[Callable[[Any, Any], Any], Lazy, int, Lazy, int] | None = None,
     ) -> None:
         self.path, self.signs, self.f, self.key, self.inner, self.parts = path, signs, f, key, inner, parts
+        self._boxes = []
         self.rounded = bool((inner and inner[1].rounded) or (parts and parts[1].rounded and parts[3].rounded))
 
     @property  # type: ignore[misc]
@@ -85,8 +88,11 @@ class Lazy:
 
     def corner_values(self) -> tuple[Any, Any]:
         """Return the least and the largest value on the boxes of the path, whatever its answers tell."""
-        low, high = corners(self.path, self.signs)
-        return self.f(low), self.f(high)
+        boxes = [self.path.boxes[at] for at in self.signs]
+        if boxes != self._boxes:
+            low, high = corners(self.path, self.signs)
+            self._boxes, self._corners = boxes, (self.f(low), self.f(high))
+        return self._corners
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
         """Return operation(self, other), which rises with each for the sign 1, and falls for −1."""
@@ -274,7 +280,13 @@ class Lazy:
             return not strict
         signs = self._joined(other, 1, -1)
         order = (names[0], names[1], strict), (names[1], names[0], not strict)
-        return decide(self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), (self, other), order)
+        ends = None
+        if self.signs.keys().isdisjoint(other.signs):
+            (low, high), (least, most) = self.corner_values(), other.corner_values()
+            ends = bool(compare(low, most)), bool(compare(high, least))
+        return decide(
+            self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), (self, other), order, ends=ends
+        )
 
     def decide(self, test: Callable[[Any], Any], name: Hashable = None) -> bool:
         """Return the answer to a test of the value that changes once, at most, as the value rises.
@@ -283,8 +295,9 @@ class Lazy:
         """
         if len(self.signs) > 1:
             return self._decide_of_many(test)
-        f = self.at
-        return decide(self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, name and (name, self.key))
+        f, (low, high) = self.at, self.corner_values()
+        ends, known = (bool(test(low)), bool(test(high))), name and (name, self.key)
+        return decide(self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, known, ends)
 
     def _decide_of_many(self, test: Callable[[Any], Any]) -> bool:
         """Return the answer to a test, which is asked as x < cut where this number is g(x)."""

@@ -34,14 +34,14 @@ def decide(
     sides: tuple[Lazy, ...],
     order: Any = None,
     name: Hashable = None,
+    ends: tuple[bool, bool] | None = None,
 ) -> bool:
     """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one.
 
-    sides: the lazy numbers that it compares.
+    sides: the lazy numbers that it compares. ends: the answers at the two corners, where they are known.
     """
     _go_on(path)
-    low, high = corners(path, signs)
-    first, last = bool(test(low)), bool(test(high))
+    first, last = ends or (bool(test(corner)) for corner in corners(path, signs))
     if len(signs) == 1:
         return first if first == last else _split(path, signs, test, name)
     if first == last:
