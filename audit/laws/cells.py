@@ -19,7 +19,7 @@ from subnormal.attacks.core.events import Between
 from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 
-CELLS = 64  # of all numbers of an outcome together, about
+CELLS = 16  # of all numbers of an outcome together, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
 PATHS, TRIED, OUTCOMES = 64, 16, 256  # so many of them, by so many outcomes of each and of all
 REST = 2.0**-20  # of the paths, that need not be tried

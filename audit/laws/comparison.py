@@ -19,11 +19,13 @@ from subnormal.audit.laws.sources import replaced
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
-LOOKED, WHOLE = 1 / 4, 1 / 2  # of the time: to find cells of outcomes, and for the outcomes as they are
+LOOKED, FIRST = 1 / 4, 1 / 8  # of the time: to find cells of outcomes, and for a first look at outcomes as they are
+SECOND = 3 / 4  # of what is left then, for outcomes in cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,42 +77,44 @@ def decide(
     the seconds are not positive.
     """
     require_positive("seconds", seconds)
-    deadline = time.monotonic() + seconds
-    cells = cells_of(function, (data_in, data_out), LOOKED * seconds)
+    deadline, pair = time.monotonic() + seconds, (data_in, data_out)
+    cells = cells_of(function, pair, LOOKED * seconds)
+    walks = [Walk(function, data, rest) for data in pair]
     if cells is None:
-        return _decided(function, data_in, data_out, claim, max(WHOLE * seconds, deadline - time.monotonic()), rest)
+        return _decided(walks, claim, deadline - time.monotonic())
     found, refused = None, None
     try:
-        found = _decided(function, data_in, data_out, claim, WHOLE * seconds, rest)
+        found = _decided(walks, claim, FIRST * seconds)
     except NotFollowedError as error:
         refused = error
     if found is None or found.verdict is Verdict.UNRESOLVED:
-        left = max(LOOKED * seconds, deadline - time.monotonic())
+        in_cells = [Walk(cells.of(function), data, rest) for data in pair]
+        share = SECOND if found else 1.0
         with suppress(NotFollowedError):
-            coarse = _decided(cells.of(function), data_in, data_out, claim, left, rest)
+            coarse = _decided(in_cells, claim, share * (deadline - time.monotonic()))
             found = replace(coarse, cells=cells) if coarse.verdict is Verdict.VIOLATED else found
     if found is None:
         assert refused is not None
         raise refused
+    if found.verdict is Verdict.UNRESOLVED and time.monotonic() < deadline:
+        return _decided(walks, claim, deadline - time.monotonic())
     return found
 
 
-def _decided(
-    function: Callable[[Any], Any], data_in: Any, data_out: Any, claim: Claim, seconds: float, rest: float
-) -> Comparison:
+def _decided(walks: list[Walk], claim: Claim, seconds: float) -> Comparison:
+    """Return what the laws of a function on two inputs prove, when they decide the claim, or so many seconds later."""
     deadline = time.monotonic() + seconds
-    walks = [Walk(function, data, rest) for data in (data_in, data_out)]
-    with replaced(function) as source:
-        for walk in walks:
-            walk.go_on(source, seconds / len(walks))
+    with replaced(walks[0].function) as source:
         while True:
+            for place, walk in enumerate(walks):
+                if not walk.paths:
+                    walk.go_on(source, seconds / len(walks))
+                elif walk.has_more(0.0):
+                    walk.go_on(source, (deadline - time.monotonic()) / (len(walks) - place))
             found = compare(walks[0].law(), walks[1].law(), claim)
             is_over = time.monotonic() >= deadline or not any(walk.has_more(0.0) for walk in walks)
             if found.verdict is not Verdict.UNRESOLVED or is_over:
                 break
-            for place, walk in enumerate(walks):
-                if walk.has_more(0.0):
-                    walk.go_on(source, (deadline - time.monotonic()) / (len(walks) - place))
         if found.verdict is Verdict.VIOLATED:  # the likeliest paths alone were repeated
             for walk in walks:
                 walk.repeat(source)
@@ -147,9 +151,16 @@ def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparis
 def _event(law_in: Law[Any], law_out: Law[Any], claim: Claim) -> OneOf:
     """Return the outcomes that are likelier in one world than the claim allows, in the direction with more excess."""
     _, factor = exp_bounds(Fraction(claim.epsilon), PRECISION)
+    bounds = [
+        {
+            identity(atom): (atom, Fraction(int(low), law.denominator), Fraction(int(high), law.denominator))
+            for atom, low, high in zip(law.atoms, law.low, law.high, strict=True)
+        }
+        for law in (law_in, law_out)
+    ]
     found: list[tuple[Fraction, tuple[Any, ...]]] = []
-    for one, other in ((law_in, law_out), (law_out, law_in)):
-        excess = {atom: one.probability(atom)[0] - factor * other.probability(atom)[1] for atom in one.atoms}
-        atoms = tuple(atom for atom, above in excess.items() if above > 0)
-        found.append((sum((excess[atom] for atom in atoms), Fraction(0)), atoms))
+    for (one, other), rest in ((bounds, law_out.rest), (bounds[::-1], law_in.rest)):
+        excess = [(low - factor * other.get(key, (None, 0, rest))[2], atom) for key, (atom, low, _) in one.items()]
+        above = [(by, atom) for by, atom in excess if by > 0]
+        found.append((sum((by for by, _ in above), Fraction(0)), tuple(atom for _, atom in above)))
     return OneOf(max(found, key=lambda pair: pair[0])[1], by_type=True)

@@ -39,7 +39,7 @@ ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats
 CHECKED = 256  # paths that are repeated with plain numbers
 POSSIBLE = 8  # outcomes that may be impossible, of which more are not printed one by one
 NEVER = 1 << 30  # searches for young garbage before one through all objects
-TRIES, MOVES = 32, 8  # to find numbers that keep a path's constraints; of one number to where a constraint holds
+TRIES, PASSES, MOVES = 8, 2, 8  # to find numbers that keep constraints: each is moved to where one constraint holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -387,11 +387,12 @@ def numbers_along(path: Path, first: int = 0) -> list[int] | None:
     boxes = path.boxes[: len(path.sizes)]
     for attempt in range(first, first + (TRIES if path.constraints else 1)):
         numbers = {at: low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)}
-        for one in path.constraints:
-            at = max(one.rising)
+        for one in path.constraints * PASSES:
+            uniforms = sorted(one.rising, reverse=True)
             for step in range(MOVES):
                 if one.test(numbers):
                     break
+                at = uniforms[step % len(uniforms)]
                 low, high = (numbers[at], boxes[at][1]) if one.rising[at] else (boxes[at][0], numbers[at] + 1)
                 numbers[at] = low + _digest(attempt, at, low, high, step) % (high - low)
         if all(bool(one.test(numbers)) for one in path.constraints):

@@ -15,7 +15,7 @@ import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
@@ -28,6 +28,7 @@ INVERTED = 30.0  # the largest mean of a binomial number that numpy finds by inv
 SIZE = 1 << 62  # numbers of the uniform behind a quantile
 LARGEST = 4096  # numbers in an array that is followed
 COMPARED = 64  # numbers of a model and of numpy
+CALLS = 1 << 10  # with different arguments, whose draws are remembered
 
 log, log1p = of_lazy(math.log, 1), of_lazy(math.log1p, 1)
 Uniform = Callable[[], Any]  # what returns a uniform of 53 bits
@@ -208,44 +209,60 @@ class Draws:
         uniform: Uniform,
         quantile: Callable[[Callable[[Any], Any]], Any],
         below: Callable[[int], Any],
-        refuse: Callable[[str], Any],
-        stop: Callable[[], Any],
+        refuse: Callable[[str], NoReturn],
+        stop: Callable[[], NoReturn],
     ) -> None:
         self.uniform, self.quantile, self.below, self.refuse, self.stop = uniform, quantile, below, refuse, stop
         kinds: tuple[Callable[..., Any], ...] = (np.random.Generator, np.random.RandomState)
         self.others = {kind: kind(np.random.MT19937(0)) for kind in kinds}
-
-    def drawn(self, kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Return what the method with this name returns."""
-        what = f"numpy.random.{kind.__name__}.{name}"
-        own: dict[str, Callable[..., Any]] = {
+        self._own: dict[str, Callable[..., Any]] = {
             "integers": self._integers,
             "randint": self._integers,
             "choice": self._choice,
             "permutation": self._permutation,
         }
+        self._known: dict[Hashable, Callable[[], Any]] = {}
+
+    def drawn(self, kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return what the method with this name returns."""
         if any(map(is_lazy, (*arguments, *options.values()))):
-            self.refuse(f"{what} with random arguments")
+            self.refuse(f"{_what(kind, name)} with random arguments")
         if name == "shuffle":
             return self._shuffle(*arguments, **options)
-        if name not in own | MODELS | QUANTILES | OLD_NORMALS:
-            self.refuse(f"{what} is not known")
+        typed = [(place, type(value), value) for place, value in (*enumerate(arguments), *options.items())]
+        key = (kind, name, *typed)
+        try:
+            draw = self._known.get(key)
+        except TypeError:  # arguments that may change
+            draw = self._draw(kind, name, arguments, options)
+        if draw is None:
+            if len(self._known) >= CALLS:
+                self._known.clear()
+            draw = self._known[key] = self._draw(kind, name, arguments, options)
+        try:
+            return draw()
+        except EndlessError:
+            self.stop()
+        except TypeError:
+            self.refuse(f"{_what(kind, name)} with these arguments")
+
+    def _draw(self, kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Callable[[], Any]:
+        """Return what draws for such a call."""
+        if name not in self._own | MODELS | QUANTILES | OLD_NORMALS:
+            self.refuse(f"{_what(kind, name)} is not known")
         # Another generator refuses bad arguments as this one would, and says which type and shape the result has.
         like = getattr(self.others[kind], name)(*arguments, **options)
+        if name in self._own:
+            return functools.partial(self._own[name], like, *arguments, **options)
         try:
-            if name in own:
-                return own[name](like, *arguments, **options)
             model = _model(kind, name, arguments, options)
             parameters = () if model is None else model.parameters(*arguments, **options)
         except TypeError:  # arguments that are not known here
-            return self.refuse(f"{what} with these arguments")
+            self.refuse(f"{_what(kind, name)} with these arguments")
         if model is None:
-            return self.refuse(f"{what} is not known")
+            self.refuse(f"{_what(kind, name)} is not known")
         source = self.quantile if model in QUANTILES.values() else self.uniform
-        try:
-            return self._of_shape(like, parameters, functools.partial(model.one, source))
-        except EndlessError:
-            return self.stop()
+        return functools.partial(self._of_shape, like, parameters, functools.partial(model.one, source))
 
     def _of_shape(self, like: Any, parameters: Sequence[Any], one: Callable[..., Any]) -> Any:
         """Return a number for each set of parameters, in the type and the shape of a result."""
@@ -302,6 +319,10 @@ class Draws:
         while left:
             order.append(left.pop(int(self.below(len(left)))))
         return order
+
+
+def _what(kind: type, name: str) -> str:
+    return f"numpy.random.{kind.__name__}.{name}"
 
 
 def _model(kind: type, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Model | None:

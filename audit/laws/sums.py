@@ -156,26 +156,19 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
         return None
     if whole and (known := _convolved(operation, table(left, own, 1), sign, table(right, others, 1), other_sign)):
         return known
-    coarse, fine = (
-        [
-            _rising(table(left, own, first, (), min(finer, 1)), sign),
-            _rising(table(right, others, second, (), min(finer, 1)), other_sign),
-        ]
-        for first, second in (
-            (SAMPLED, SAMPLED),
-            tuple(min(int(times * finer * count), FINEST) for times in (FIRST, SECOND)),
-        )
-    )
-    if coarse[0] is None or coarse[1] is None or fine[0] is None or fine[1] is None:
+    first, second = (min(int(times * finer * count), FINEST) for times in (FIRST, SECOND))
+    one = _rising(table(left, own, first, (), min(finer, 1)), sign)
+    other = _rising(table(right, others, second, (), min(finer, 1)), other_sign)
+    if one is None or other is None:
         return None
-    edges = _edges(operation, coarse[0], coarse[1], count, cuts, whole=whole)
+    edges = _edges(operation, one, other, count, cuts, whole=whole)
     bounds = [(0.0, 0.0)]
     for edge in edges[1:-1].tolist():
         key = (lazy.key, tuple(boxes), finer * count, edge)
         if key not in _edges_known:
             if len(_edges_known) >= EDGES:
                 _edges_known.pop(next(iter(_edges_known)))
-            _edges_known[key] = _below(operation, fine[0], fine[1], edge)
+            _edges_known[key] = _below(operation, one, other, edge)
         bounds.append(_edges_known[key])
     low, high = np.array([*bounds, (1.0, 1.0)]).T
     near, far = edges[:-1], edges[1:] - 1.0 if whole else np.nextafter(edges[1:], -np.inf)
@@ -226,12 +219,19 @@ def _edges(
 ) -> Array:
     """Return the least result, values where strips meet, and what is above the largest result."""
     least, most = operation(left.near[0], right.near[0]), operation(left.far[-1], right.far[-1])
-    ends = [np.concatenate([one.near, one.far[-1:]]) for one in (left, right)]
-    results = np.unique(operation(*np.meshgrid(*ends)))
+    results = np.unique(operation(*np.meshgrid(_sampled(left), _sampled(right))))
     chosen = results[np.linspace(0, len(results) - 1, min(count, len(results))).astype(np.int64)]
     inner = np.unique(np.concatenate([chosen, np.array(cuts, dtype=np.float64)]))
     inner = inner[(inner > least) & (inner <= most)]
     return np.array([least, *inner, most + 1.0 if whole else np.nextafter(most, np.inf)])
+
+
+def _sampled(known: Table) -> Array:
+    """Return some values of a number: equally likely ones, and more towards both ends, which may lie far out."""
+    last = len(known.near) - 1
+    steps = 1 << np.arange(last.bit_length())
+    places = [np.linspace(0, last, SAMPLED).astype(np.int64), steps[steps < last], last - steps[steps < last]]
+    return np.append(known.near[np.unique(np.concatenate(places))], known.far[-1])
 
 
 def _below(operation: Callable[[Any, Any], Any], left: Table, right: Table, value: float) -> Bounds:
