@@ -19,7 +19,7 @@ from subnormal.attacks.core.events import Between
 from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 
-CELLS = 16  # of all numbers of an outcome together, about
+CELLS, TOGETHER = 64, 16  # of an outcome that has one number, and of all numbers together where it has several, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
 PATHS, TRIED, OUTCOMES = 64, 16, 256  # so many of them, by so many outcomes of each and of all
 REST = 2.0**-20  # of the paths, that need not be tried
@@ -83,7 +83,7 @@ def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: flo
 def _cuts(numbers: list[float], count: int) -> list[float]:
     """Return where cells meet: half of these places are equally likely, and half lie at equal distances, beyond the
     numbers too."""
-    most = int(CELLS ** (1 / count)) - 1
+    most = CELLS - 1 if count == 1 else int(TOGETHER ** (1 / count)) - 1
     half, beyond = most - most // 2, (numbers[-1] - numbers[0]) / 2
     places = range(len(numbers)) if len(numbers) <= half else (np.arange(half) + 0.5) * len(numbers) / half
     apart = np.linspace(numbers[0] - beyond, numbers[-1] + beyond, most // 2).tolist()

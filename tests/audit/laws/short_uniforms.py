@@ -12,7 +12,7 @@ from subnormal.audit.laws import forest, lazy, points, questions, sources, sums
 def short_uniforms(size: int, as_float: Callable[[Any], Any] | None = None) -> Iterator[None]:
     """Let random() return one of so many floats, k / size where nothing else is asked for, and forget what was known of
     the others."""
-    known = (questions._changes, points._tables, sums._tables, sums._edges_known, forest._changes)
+    known = (questions._changes, points._tables, sums._tables, sums._edges_known, forest._changes, forest._messages)
     with ExitStack() as stack:
         for module in (lazy, sources):
             stack.enter_context(patch.object(module, "UNIFORM", size))

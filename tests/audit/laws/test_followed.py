@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from subnormal.audit.laws import forest
-from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.followed import Walk, follow, law, numbers_along
 from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.laws.sources import replaced
 from subnormal.mechanisms.core.mechanism import Refused
 from tests.audit.laws import samplers
 from tests.audit.laws.short_uniforms import short_uniforms
@@ -353,3 +354,51 @@ def test_many_outcomes_that_may_be_impossible_are_one_line() -> None:
     shown = [line for line in lines[:-2] if ": 0 to" in line]
     assert shown == []
     assert int(lines[-2].split()[0]) > 8
+
+
+def positives(queries: list[float]) -> tuple[bool, ...]:
+    threshold = random.expovariate(1)
+    return tuple(query + random.expovariate(1) >= threshold for query in queries)
+
+
+def test_numbers_are_found_along_paths_with_many_constraints() -> None:
+    ends, _, _ = follow(positives, [0.0] * 10, 30.0, 2.0**-40, most=64)
+    assert len(ends) == 64
+    assert max(len(end.path.constraints) for end in ends) == 10
+    for end in ends:
+        numbers = numbers_along(end.path)
+        assert numbers is not None
+        assert all(low <= number < high for number, (low, high) in zip(numbers, end.path.boxes, strict=True))
+        assert all(one.test(dict(enumerate(numbers))) for one in end.path.constraints)
+
+
+def test_a_walk_goes_on_where_it_was() -> None:
+    def geometric(_: object) -> int:
+        count = 0
+        while random.random() < 0.5:
+            count += 1
+        return count
+
+    walk = Walk(geometric, None, 2.0**-60, most=3)
+    with replaced(geometric) as source:
+        walk.go_on(source, 30.0)
+        assert (len(walk.law().law.atoms), walk.law().rest) == (3, Fraction(1, 8))
+        walk.most = math.inf
+        walk.go_on(source, 30.0)
+    whole = law(geometric, None, rest=2.0**-60)
+    assert walk.law().rest == whole.rest
+    assert [walk.law().probability(count) for count in range(40)] == [whole.probability(count) for count in range(40)]
+
+
+def test_bounds_that_time_does_not_allow_are_not_narrowed_further_before() -> None:
+    walk = Walk(positives, [0.0] * 3, 2.0**-40)
+    with replaced(positives) as source:
+        walk.follow(source, 30.0)
+        walk.outcomes = [(end, (Fraction(0), Fraction(1)), 0) for end in walk.ends]
+        walk.go_on(source, -1.0)  # no time: not even for strips that are not the finest
+        strips = walk.strips
+        walk.go_on(source, 30.0)
+        assert walk.strips == strips
+        assert walk.width < 0.1
+        walk.go_on(source, 30.0)
+    assert walk.strips > strips

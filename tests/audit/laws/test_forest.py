@@ -100,3 +100,25 @@ def test_an_answer_that_the_boxes_contradict_leads_nowhere() -> None:
     with pytest.raises(StoppedError):
         assert numbers[0] < numbers[1]
     assert path.impossible
+
+
+FAN: list[Question] = [lambda u: u[1] < u[0], lambda u: u[2] < u[0], lambda u: u[3] < u[0]]
+
+
+def test_numbers_that_add_the_same_are_told_from_those_that_do_not() -> None:
+    boxes = [(3, 15)] * 4
+    for answers in itertools.product([False, True], repeat=3):
+        path = asked(FAN, list(answers), boxes)
+        low, high = bounds(path.boxes, path.constraints, 1 << 9)
+        assert low <= counted(path) <= high
+        assert high - low < Fraction(1, 10**8)
+
+
+def test_a_number_with_constraints_of_its_own_adds_less() -> None:
+    fan: list[Question] = [lambda u: u[0] - u[1] < u[2], lambda u: u[3] < u[2], lambda u: u[0] - u[1] < 2.0**-52]
+    for questions in (fan[:2], fan):
+        path = asked(questions, [True] * len(questions), [(0, 8)] * 4)
+        assert len(path.constraints) == len(questions)
+        low, high = bounds(path.boxes, path.constraints, 1 << 9)
+        assert low <= counted(path) <= high
+        assert high - low < Fraction(1, 10**8)

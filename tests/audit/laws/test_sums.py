@@ -255,3 +255,16 @@ def test_a_difference_of_geometric_numbers_is_one_number() -> None:
         assert low <= 2.0 ** -abs(outcome) / 3 <= high
         assert high - low < 1e-6
     assert found.paths < 400
+
+
+def test_strips_reach_into_the_tails() -> None:
+    path = Path()
+    one, other = (-elementwise_log(uniform(path)) for _ in range(2))
+    found = table(one - other, [(1, 1 << 53)] * 2, 1 << 10)
+    assert found is not None
+    assert found.high[1] < 1e-3
+    assert found.low[-2] > 1 - 1e-3
+
+
+def elementwise_log(x: Lazy) -> Any:
+    return x.unary(math.log)
