@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.events import Between
-from subnormal.audit.laws.followed import follow, numbers_along, with_numbers
+from subnormal.audit.laws.followed import numbers_along, walks_of, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
+from subnormal.audit.laws.sources import replaced
 
 CELLS, TOGETHER = 64, 16  # of an outcome that has one number, and of all numbers together where it has several, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
@@ -64,19 +65,21 @@ def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: flo
     """
     seen: dict[tuple[int, Place], set[float]] = {}
     is_random, deadline = False, time.monotonic() + seconds
-    for data in inputs:
-        ends, _, _ = follow(function, data, seconds / len(inputs), REST, floats=True, most=FOLLOWED)
-        tried = max(TRIED, OUTCOMES // max(1, len(ends)))
-        for end in sorted(ends, key=lambda end: -end.path.weight())[:PATHS]:
-            is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))
-            for attempt in range(tried):
-                drawn = numbers_along(end.path, attempt)
-                if drawn is None or time.monotonic() > deadline:
-                    break
-                found = list(numbers_of(with_numbers(end.outcome, dict(enumerate(drawn)))))
-                for place, number in found:
-                    if math.isfinite(number):
-                        seen.setdefault((len(found), place), set()).add(float(number))
+    with walks_of(function, inputs, REST, floats=True, most=FOLLOWED) as walks:
+        for walk in walks:
+            with replaced(function) as source:
+                walk.follow(source, seconds / len(inputs))
+            tried = max(TRIED, OUTCOMES // max(1, len(walk.ends)))
+            for end in sorted(walk.ends, key=lambda end: -end.path.weight())[:PATHS]:
+                is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))
+                for attempt in range(tried):
+                    drawn = numbers_along(end.path, attempt)
+                    if drawn is None or time.monotonic() > deadline:
+                        break
+                    found = list(numbers_of(with_numbers(end.outcome, dict(enumerate(drawn)))))
+                    for place, number in found:
+                        if math.isfinite(number):
+                            seen.setdefault((len(found), place), set()).add(float(number))
     return Cells({key: _cuts(sorted(numbers), key[0]) for key, numbers in seen.items()}) if is_random else None
 
 

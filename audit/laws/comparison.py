@@ -13,7 +13,7 @@ from typing import Any
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact
 from subnormal.audit.laws.cells import Cells, cells_of
-from subnormal.audit.laws.followed import FollowedLaw, Walk
+from subnormal.audit.laws.followed import FollowedLaw, Walk, walks_of
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.laws.sources import replaced
 from subnormal.audit.model import ExactEvidence, Verdict
@@ -79,26 +79,25 @@ def decide(
     require_positive("seconds", seconds)
     deadline, pair = time.monotonic() + seconds, (data_in, data_out)
     cells = cells_of(function, pair, LOOKED * seconds)
-    walks = [Walk(function, data, rest) for data in pair]
-    if cells is None:
-        return _decided(walks, claim, deadline - time.monotonic())
-    found, refused = None, None
-    try:
-        found = _decided(walks, claim, FIRST * seconds)
-    except NotFollowedError as error:
-        refused = error
-    if found is None or found.verdict is Verdict.UNRESOLVED:
-        in_cells = [Walk(cells.of(function), data, rest) for data in pair]
-        share = SECOND if found else 1.0
-        with suppress(NotFollowedError):
-            coarse = _decided(in_cells, claim, share * (deadline - time.monotonic()))
-            found = replace(coarse, cells=cells) if coarse.verdict is Verdict.VIOLATED else found
-    if found is None:
-        assert refused is not None
-        raise refused
-    if found.verdict is Verdict.UNRESOLVED and time.monotonic() < deadline:
-        return _decided(walks, claim, deadline - time.monotonic())
-    return found
+    with walks_of(function, pair, rest) as walks:
+        if cells is None:
+            return _decided(walks, claim, deadline - time.monotonic())
+        found, refused = None, None
+        try:
+            found = _decided(walks, claim, FIRST * seconds)
+        except NotFollowedError as error:
+            refused = error
+        if found is None or found.verdict is Verdict.UNRESOLVED:
+            share = SECOND if found else 1.0
+            with suppress(NotFollowedError), walks_of(cells.of(function), pair, rest) as in_cells:
+                coarse = _decided(in_cells, claim, share * (deadline - time.monotonic()))
+                found = replace(coarse, cells=cells) if coarse.verdict is Verdict.VIOLATED else found
+        if found is None:
+            assert refused is not None
+            raise refused
+        if found.verdict is Verdict.UNRESOLVED and time.monotonic() < deadline:
+            return _decided(walks, claim, deadline - time.monotonic())
+        return found
 
 
 def _decided(walks: list[Walk], claim: Claim, seconds: float) -> Comparison:

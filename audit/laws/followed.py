@@ -10,7 +10,7 @@ import itertools
 import math
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AnySet
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,12 +114,12 @@ def law(
         ValueError: seconds are not positive.
     """
     require_positive("seconds", seconds)
-    walk, deadline = Walk(function, data, rest), time.monotonic() + seconds
-    with replaced(function) as source:
+    deadline = time.monotonic() + seconds
+    with walks_of(function, [data], rest) as (walk,), replaced(function) as source:
         walk.go_on(source, seconds)
         while time.monotonic() < deadline and walk.has_more(width):
             walk.go_on(source, deadline - time.monotonic())
-    return walk.law()
+        return walk.law()
 
 
 class _Left(NamedTuple):
@@ -227,6 +227,7 @@ class Walk:
         path.pending.clear()
         self._slack = max(self._slack, float(path.slack))
         if path.stopped:
+            path.constraints.clear()  # which lead to the path again, see `walks_of`
             if not (path.impossible or path.waits):
                 self._ended.append(min(left.most, weight_of(path.boxes, path.sizes, 0)))
             return
@@ -265,6 +266,21 @@ class Walk:
         """Return the law, from the bounds so far."""
         lost = self.lost
         return FollowedLaw(_law_of(self.outcomes, lost), self.paths, not lost, time.monotonic() - self.started)
+
+
+@contextmanager
+def walks_of(
+    function: Callable[[Any], Any], inputs: Sequence[Any], rest: float, **options: Any
+) -> Iterator[list[Walk]]:
+    """Yield a walk for each input, and let go of their paths afterwards: constraints lead to their path again, and
+    millions of objects would wait for a search for garbage, which all that is looked for meanwhile goes through."""
+    walks = [Walk(function, data, rest, **options) for data in inputs]
+    try:
+        yield walks
+    finally:
+        for walk in walks:
+            for end in walk.ends:
+                end.path.constraints.clear()
 
 
 def follow(

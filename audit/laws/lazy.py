@@ -280,10 +280,8 @@ class Lazy:
             return not strict
         signs = self._joined(other, 1, -1)
         order = (names[0], names[1], strict), (names[1], names[0], not strict)
-        ends = None
-        if self.signs.keys().isdisjoint(other.signs):
-            (low, high), (least, most) = self.corner_values(), other.corner_values()
-            ends = bool(compare(low, most)), bool(compare(high, least))
+        (low, high), (least, most) = self.corner_values(), other.corner_values()
+        ends = bool(compare(low, most)), bool(compare(high, least))  # a uniform behind both moves them apart
         return decide(
             self.path, signs, lambda numbers: compare(f(numbers), g(numbers)), (self, other), order, ends=ends
         )

@@ -230,8 +230,8 @@ def _sampled(known: Table) -> Array:
     """Return some values of a number: equally likely ones, and more towards both ends, which may lie far out."""
     last = len(known.near) - 1
     steps = 1 << np.arange(last.bit_length())
-    places = [np.linspace(0, last, SAMPLED).astype(np.int64), steps[steps < last], last - steps[steps < last]]
-    return np.append(known.near[np.unique(np.concatenate(places))], known.far[-1])
+    places = np.concatenate([np.linspace(0, last, SAMPLED).astype(np.int64), steps[steps < last], last - steps])
+    return np.concatenate([known.near[np.unique(places[places >= 0])], known.far[[0, -1]]])
 
 
 def _below(operation: Callable[[Any, Any], Any], left: Table, right: Table, value: float) -> Bounds:

@@ -115,10 +115,10 @@ def test_numbers_that_add_the_same_are_told_from_those_that_do_not() -> None:
 
 
 def test_a_number_with_constraints_of_its_own_adds_less() -> None:
-    fan: list[Question] = [lambda u: u[0] - u[1] < u[2], lambda u: u[3] < u[2], lambda u: u[0] - u[1] < 2.0**-52]
-    for questions in (fan[:2], fan):
-        path = asked(questions, [True] * len(questions), [(0, 8)] * 4)
-        assert len(path.constraints) == len(questions)
+    fan: list[Question] = [lambda u: u[0] - u[1] < u[2], lambda u: u[3] < u[2], lambda u: u[0] - u[1] < -(2.0**-52)]
+    for answer in (True, False):
+        path = asked(fan, [True, True, answer], [(0, 8)] * 4)
+        assert len(path.constraints) == len(fan)
         low, high = bounds(path.boxes, path.constraints, 1 << 9)
         assert low <= counted(path) <= high
         assert high - low < Fraction(1, 10**8)
