@@ -20,7 +20,7 @@ from subnormal.audit.laws.followed import numbers_along, walks_of, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.sources import replaced
 
-CELLS, TOGETHER = 64, 16  # of an outcome that has one number, and of all numbers together where it has several, about
+CELLS, TOGETHER = 64, 16  # of an outcome that is a number, and of all numbers in another one together, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
 PATHS, TRIED, OUTCOMES = 64, 16, 256  # so many of them, by so many outcomes of each and of all
 REST = 2.0**-20  # of the paths, that need not be tried
@@ -80,13 +80,13 @@ def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: flo
                     for place, number in found:
                         if math.isfinite(number):
                             seen.setdefault((len(found), place), set()).add(float(number))
-    return Cells({key: _cuts(sorted(numbers), key[0]) for key, numbers in seen.items()}) if is_random else None
+    return Cells({key: _cuts(sorted(numbers), *key) for key, numbers in seen.items()}) if is_random else None
 
 
-def _cuts(numbers: list[float], count: int) -> list[float]:
+def _cuts(numbers: list[float], count: int, place: Place) -> list[float]:
     """Return where cells meet: half of these places are equally likely, and half lie at equal distances, beyond the
     numbers too."""
-    most = CELLS - 1 if count == 1 else int(TOGETHER ** (1 / count)) - 1
+    most = int(TOGETHER ** (1 / count)) - 1 if place else CELLS - 1
     half, beyond = most - most // 2, (numbers[-1] - numbers[0]) / 2
     places = range(len(numbers)) if len(numbers) <= half else (np.arange(half) + 0.5) * len(numbers) / half
     apart = np.linspace(numbers[0] - beyond, numbers[-1] + beyond, most // 2).tolist()

@@ -135,7 +135,7 @@ def followed(program: list[Any]) -> FollowedLaw:
         return law(lambda data: interpreted(program, random.random, random.getrandbits), None, seconds=60.0, width=1e-8)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(PROGRAMS)
 def test_the_law_is_that_of_all_strings_of_words(program: list[Any]) -> None:
     try:
