@@ -9,9 +9,10 @@ import pytest
 
 from subnormal import Claim
 from subnormal.attacks.core.events import Between
+from subnormal.audit.laws import comparison
 from subnormal.audit.laws.cells import CELLS, Cells, cells_of
 from subnormal.audit.laws.comparison import decide
-from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.followed import Walk, law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.model import Verdict
 from tests.audit.laws.short_uniforms import short_uniforms
@@ -88,3 +89,18 @@ def test_a_claim_that_cells_keep_is_not_said_to_hold() -> None:
 
     with pytest.raises(NotFollowedError, match="all digits"):
         decide(noisy, 0.0, 1.0, Claim(1.1, 1e-3), seconds=10.0)
+
+
+def test_outcomes_as_they_are_have_the_time_that_cells_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[list[Walk], int]] = []
+
+    def short(walks: list[Walk], claim: Claim, seconds: float) -> comparison.Comparison:
+        asked.append((walks, walks[0].paths))
+        return decided(walks, claim, min(seconds, 0.5))
+
+    decided = comparison._decided
+    monkeypatch.setattr(comparison, "_decided", short)
+    found = decide(lambda x: round(x + random.gauss(0.0, 9.0), 2), 0.0, 0.01, Claim(0.5), seconds=20.0)
+    assert found.verdict is Verdict.UNRESOLVED
+    assert [walks is asked[0][0] for walks, _ in asked] == [True, False, True]
+    assert asked[2][1] > 0  # it goes on where it was

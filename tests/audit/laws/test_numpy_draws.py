@@ -16,7 +16,7 @@ from subnormal.audit.check.law.search import follows
 from subnormal.audit.laws import numpy_draws
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.floats import one_world_only
-from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.followed import follow, law
 from subnormal.audit.laws.numpy_draws import MODELS, Draws
 from subnormal.audit.laws.path import NEAR, NotFollowedError
 from subnormal.audit.model import Verdict
@@ -288,3 +288,10 @@ def test_random_and_numpy_are_followed_together() -> None:
     found = law(lambda data: (random.random() < 0.5, bool(np.random.random() < 0.25)), None)
     assert found.probability((True, True)) == (Fraction(1, 8),) * 2
     assert samplers.geometric(0.0) == 0
+
+
+@pytest.mark.parametrize("first", [RNG, OLD])
+def test_generators_of_two_kinds_draw_alike_calls_each_in_its_way(first: Any) -> None:
+    second = OLD if first is RNG else RNG
+    ends, _, _ = follow(lambda _: [one.exponential(2.0) < 1.0 for one in (first, second)], None, 30.0, 0.0)
+    assert [end.path.near for end in ends if not end.path.stopped] == [1] * len(ends)  # the ziggurat of one of them
