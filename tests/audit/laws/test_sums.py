@@ -260,8 +260,8 @@ def test_a_difference_of_geometric_numbers_is_one_number() -> None:
 def test_strips_reach_into_the_tails() -> None:
     path = Path()
     one, other = (-uniform(path).unary(math.log) for _ in range(2))
-    found = table(one - other, [(1, 1 << 53)] * 2, 1 << 10)
+    found = table(one - other, [(1, 1 << 53)] * 2, 1 << 8)
     assert found is not None
     masses = found.high[1:] - found.low[:-1]
-    assert masses[found.near > 4.0].max() < 2e-3
-    assert masses[found.far < -4.0].max() < 2e-3
+    assert masses[found.near > 4.0].max() < 3e-3
+    assert masses[found.far < -4.0].max() < 3e-3
