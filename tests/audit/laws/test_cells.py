@@ -96,7 +96,7 @@ def test_outcomes_as_they_are_have_the_time_that_cells_leave(monkeypatch: pytest
 
     def short(walks: list[Walk], claim: Claim, seconds: float) -> comparison.Comparison:
         asked.append((walks, walks[0].paths))
-        return decided(walks, claim, min(seconds, 0.2))
+        return decided(walks, claim, min(seconds, 0.5))
 
     decided = comparison._decided
     monkeypatch.setattr(comparison, "_decided", short)
