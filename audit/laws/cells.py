@@ -18,7 +18,7 @@ import numpy as np
 from subnormal.attacks.core.events import Between
 from subnormal.audit.laws.followed import numbers_along, walks_of, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.sources import replaced
+from subnormal.audit.laws.sources import Source
 
 CELLS, TOGETHER = 64, 16  # of an outcome that is a number, and of all numbers in another one together, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
@@ -58,17 +58,16 @@ class Cells:
         return lambda data: self(function(data))
 
 
-def cells_of(function: Callable[[Any], Any], inputs: Sequence[Any], seconds: float) -> Cells | None:
+def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[Any], seconds: float) -> Cells | None:
     """Return cells for the outcomes of a function; None where they hold no random numbers.
 
-    Raises NotFollowedError as `law` does.
+    source: where it draws from while this lasts. Raises NotFollowedError as `law` does.
     """
     seen: dict[tuple[int, Place], set[float]] = {}
     is_random, deadline = False, time.monotonic() + seconds
     with walks_of(function, inputs, REST, floats=True, most=FOLLOWED) as walks:
         for walk in walks:
-            with replaced(function) as source:
-                walk.follow(source, seconds / len(inputs))
+            walk.follow(source, seconds / len(inputs))
             tried = max(TRIED, OUTCOMES // max(1, len(walk.ends)))
             for end in sorted(walk.ends, key=lambda end: -end.path.weight())[:PATHS]:
                 is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))

@@ -15,7 +15,7 @@ from subnormal.audit.evidence import exact
 from subnormal.audit.laws.cells import Cells, cells_of
 from subnormal.audit.laws.followed import FollowedLaw, Walk, walks_of
 from subnormal.audit.laws.path import NotFollowedError
-from subnormal.audit.laws.sources import replaced
+from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.law import Law
@@ -77,46 +77,46 @@ def decide(
     the seconds are not positive.
     """
     require_positive("seconds", seconds)
-    deadline, pair = time.monotonic() + seconds, (data_in, data_out)
-    cells = cells_of(function, pair, LOOKED * seconds)
-    with walks_of(function, pair, rest) as walks:
+    pair = data_in, data_out
+    with replaced(function) as source, walks_of(function, pair, rest) as walks:
+        deadline = time.monotonic() + seconds  # generators were looked for among all objects, which may be millions
+        cells = cells_of(source, function, pair, LOOKED * seconds)
         if cells is None:
-            return _decided(walks, claim, deadline - time.monotonic())
+            return _decided(source, walks, claim, deadline - time.monotonic())
         found, refused = None, None
         try:
-            found = _decided(walks, claim, FIRST * seconds)
+            found = _decided(source, walks, claim, FIRST * seconds)
         except NotFollowedError as error:
             refused = error
         if found is None or found.verdict is Verdict.UNRESOLVED:
             share = SECOND if found else 1.0
             with suppress(NotFollowedError), walks_of(cells.of(function), pair, rest) as in_cells:
-                coarse = _decided(in_cells, claim, share * (deadline - time.monotonic()))
+                coarse = _decided(source, in_cells, claim, share * (deadline - time.monotonic()))
                 found = replace(coarse, cells=cells) if coarse.verdict is Verdict.VIOLATED else found
         if found is None:
             assert refused is not None
             raise refused
         if found.verdict is Verdict.UNRESOLVED and time.monotonic() < deadline:
-            return _decided(walks, claim, deadline - time.monotonic())
+            return _decided(source, walks, claim, deadline - time.monotonic())
         return found
 
 
-def _decided(walks: list[Walk], claim: Claim, seconds: float) -> Comparison:
+def _decided(source: Source, walks: list[Walk], claim: Claim, seconds: float) -> Comparison:
     """Return what the laws of a function on two inputs prove, when they decide the claim, or so many seconds later."""
     deadline = time.monotonic() + seconds
-    with replaced(walks[0].function) as source:
-        while True:
-            for place, walk in enumerate(walks):
-                if not walk.paths:
-                    walk.go_on(source, seconds / len(walks))
-                elif walk.has_more(0.0):
-                    walk.go_on(source, (deadline - time.monotonic()) / (len(walks) - place))
-            found = compare(walks[0].law(), walks[1].law(), claim)
-            is_over = time.monotonic() >= deadline or not any(walk.has_more(0.0) for walk in walks)
-            if found.verdict is not Verdict.UNRESOLVED or is_over:
-                break
-        if found.verdict is Verdict.VIOLATED:  # the likeliest paths alone were repeated
-            for walk in walks:
-                walk.repeat(source)
+    while True:
+        for place, walk in enumerate(walks):
+            if not walk.paths:
+                walk.go_on(source, seconds / len(walks))
+            elif walk.has_more(0.0):
+                walk.go_on(source, (deadline - time.monotonic()) / (len(walks) - place))
+        found = compare(walks[0].law(), walks[1].law(), claim)
+        is_over = time.monotonic() >= deadline or not any(walk.has_more(0.0) for walk in walks)
+        if found.verdict is not Verdict.UNRESOLVED or is_over:
+            break
+    if found.verdict is Verdict.VIOLATED:  # the likeliest paths alone were repeated
+        for walk in walks:
+            walk.repeat(source)
     return found
 
 

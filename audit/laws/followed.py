@@ -114,8 +114,8 @@ def law(
         ValueError: seconds are not positive.
     """
     require_positive("seconds", seconds)
-    deadline = time.monotonic() + seconds
-    with walks_of(function, [data], rest) as (walk,), replaced(function) as source:
+    with replaced(function) as source, walks_of(function, [data], rest) as (walk,):
+        deadline = time.monotonic() + seconds
         walk.go_on(source, seconds)
         while time.monotonic() < deadline and walk.has_more(width):
             walk.go_on(source, deadline - time.monotonic())

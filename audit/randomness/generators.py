@@ -14,8 +14,13 @@ import numpy as np
 KINDS = random.Random | np.random.BitGenerator
 GENERATORS = KINDS | np.random.RandomState
 
+
+class _Mark:
+    """An object that the collector knows, as long as it has not been told again to pass over all there are."""
+
+
 _passed_over: list[Any] = []  # the generators that the collector has been told to pass over
-_mark: object = ()  # a list that it knows, as long as it has not been told so again
+_mark: _Mark | None = None
 
 
 def alive(kinds: Any = KINDS) -> list[Any]:
@@ -25,23 +30,27 @@ def alive(kinds: Any = KINDS) -> list[Any]:
     among them are kept.
     """
     global _passed_over, _mark
-    objects = gc.get_objects()
-    if id(_mark) not in map(id, objects):  # the mark is passed over itself: so may others that were made since
+    found = _of(kinds | _Mark, gc.get_objects())
+    if not any(one is _mark for one in found):  # it is passed over itself: so may others that were made since
         if gc.get_freeze_count():
-            objects = []  # all of them will be passed over
+            found = []  # all of them will be passed over
             gc.unfreeze()
             gc.collect()  # what is passed over is kept for ever: not the garbage of this moment
             _passed_over = _of(GENERATORS, gc.get_objects())
             gc.freeze()
-        _mark = []
-    found = [*_of(kinds, objects), *(one for one in _passed_over if isinstance(one, kinds))]
-    return list({id(one): one for one in found}.values())
+        _mark = _Mark()
+    found += _passed_over
+    return list({id(one): one for one in found if isinstance(one, kinds)}.values())
 
 
 def _of(kinds: Any, objects: list[Any]) -> list[Any]:
     """Return those of these types. There may be millions: what is done with each is done in C."""
-    types = {id(found) for kind in get_args(kinds) for found in _with_subclasses(kind)}
-    found = itertools.compress(objects, map(types.__contains__, map(id, map(type, objects))))
+    types = {found for kind in get_args(kinds) for found in _with_subclasses(kind)}
+    try:
+        found = list(itertools.compress(objects, map(types.__contains__, map(type, objects))))
+    except Exception:  # a type may have a hash of its own, or none: their ids take three times as long
+        ids = set(map(id, types))
+        found = list(itertools.compress(objects, map(ids.__contains__, map(id, map(type, objects)))))
     return [one for one in found if not isinstance(one, random.SystemRandom)]
 
 

@@ -14,6 +14,7 @@ from subnormal.audit.laws.cells import CELLS, Cells, cells_of
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.followed import Walk, law
 from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.model import Verdict
 from tests.audit.laws.short_uniforms import short_uniforms
 
@@ -51,19 +52,24 @@ def test_neighbouring_cells_are_an_interval() -> None:
     assert CELLS_OF_TWO.between([0, 2]) is CELLS_OF_TWO.between([(0, 1)]) is None
 
 
+def found_cells(function: Any, inputs: list[Any]) -> Cells | None:
+    with replaced(function) as source:
+        return cells_of(source, function, inputs, 10.0)
+
+
 def test_cuts_are_where_the_numbers_are_and_beyond() -> None:
-    cells = cells_of(lambda x: x + random.random(), [0.0, 1.0], 10.0)
+    cells = found_cells(lambda x: x + random.random(), [0.0, 1.0])
     assert cells is not None
     cuts = list(cells.cuts[1, ()])
     assert cuts == sorted(set(cuts))
     assert 32 <= len(cuts) < CELLS
     assert cuts[0] < 0.0
     assert cuts[-1] > 2.0
-    few = cells_of(lambda x: x + random.randrange(3), [0], 10.0)
+    few = found_cells(lambda x: x + random.randrange(3), [0])
     assert few is not None
     assert {0.0, 1.0, 2.0} <= {*few.cuts[1, ()]}
-    assert cells_of(lambda x: random.random() < 0.5, [0], 10.0) is None
-    assert cells_of(lambda x: 1.5, [0], 10.0) is None
+    assert found_cells(lambda x: random.random() < 0.5, [0]) is None
+    assert found_cells(lambda x: 1.5, [0]) is None
 
 
 VIOLATED: dict[str, tuple[Any, Any, Any, float]] = {
@@ -94,9 +100,9 @@ def test_a_claim_that_cells_keep_is_not_said_to_hold() -> None:
 def test_outcomes_as_they_are_have_the_time_that_cells_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[list[Walk], int]] = []
 
-    def short(walks: list[Walk], claim: Claim, seconds: float) -> comparison.Comparison:
+    def short(source: Source, walks: list[Walk], claim: Claim, seconds: float) -> comparison.Comparison:
         asked.append((walks, walks[0].paths))
-        return decided(walks, claim, min(seconds, 0.5))
+        return decided(source, walks, claim, min(seconds, 0.5))
 
     decided = comparison._decided
     monkeypatch.setattr(comparison, "_decided", short)

@@ -116,6 +116,21 @@ class OwnOfOwn(Own):
     pass
 
 
+def test_generators_are_seen_beside_objects_of_a_type_without_a_hash() -> None:
+    class Odd(type):
+        def __eq__(cls, other: object) -> bool:
+            return True  # and so Python lets it have no hash
+
+    class OfOdd(metaclass=Odd):
+        pass
+
+    made, beside = random.Random(), OfOdd()
+    assert gc.is_tracked(beside)
+    found = set(map(id, alive()))
+    assert id(made) in found
+    assert id(beside) not in found
+
+
 @pytest.mark.parametrize("freeze", [False, True])
 def test_generators_of_any_class_are_seen_also_where_the_collector_passes_over_them(freeze: bool) -> None:
     made = [random.Random(), OwnOfOwn(), np.random.PCG64(1), np.random.default_rng(1).bit_generator]

@@ -114,7 +114,7 @@ def test_numpy_is_followed() -> None:
     def rare_in_numpy(answer: int) -> int:
         return 2 if np.random.random() < 1e-7 * answer else 0
 
-    found = check(rare_in_numpy, pairs=[(0, 1)], claim=Claim(1.0), seconds=40.0)
+    found = check(rare_in_numpy, pairs=[(0, 1)], claim=Claim(1.0), seconds=120.0)
     assert (found.stage, found.verdict) == ("law", Verdict.VIOLATED)
 
 
@@ -122,7 +122,7 @@ def test_scipy_is_followed() -> None:
     def rare_in_scipy(answer: int) -> int:
         return 2 if laplace.rvs(scale=0.06) > 1.0 - 0.1 * answer else 0
 
-    found = check(rare_in_scipy, pairs=[(0, 1)], claim=Claim(1.0), seconds=40.0)
+    found = check(rare_in_scipy, pairs=[(0, 1)], claim=Claim(1.0), seconds=120.0)
     assert (found.stage, found.verdict) == ("law", Verdict.VIOLATED)
 
 
