@@ -80,3 +80,54 @@ def test_a_query_that_raises_for_one_dataset_fails(tmp_path: Path) -> None:
     result = run([*PYTHON, str(subject), "stability"])
     assert result.returncode == 1
     assert "FAILED count/2" in result.stdout
+
+
+BROKEN = {
+    "a name that no test asks for": ("MAPS = {'laplas': print}", "laplas", "no test asks for it"),
+    "other arguments": ("MAPS = {'threshold': lambda scale: 1.0}", "threshold", "unexpected keyword"),
+    "a mechanism that always raises": ("MECHANISMS = {'laplace': lambda data: 0}", "laplace", "1 positional"),
+    "draws that always raise": ("DRAWS = {'discrete-laplace': lambda n: []}", "discrete-laplace", "1 positional"),
+    "a query that always raises": ("QUERIES = {'count': len}", "count", "exactly one argument"),
+    "None": ("MAPS = {'laplace': lambda **parameters: None}", "laplace", "it returns None"),
+    "no name": ("MAP = {}", "subject.py", "answers no test"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_subject_that_answers_nothing_is_no_success(name: str, tmp_path: Path) -> None:
+    source, *said = BROKEN[name]
+    subject = tmp_path / "subject.py"
+    subject.write_text(source + "\n")
+    result = run([*PYTHON, str(subject)])
+    assert result.returncode == 2
+    (wrong,) = [line for line in result.stdout.splitlines() if line.startswith("WRONG")]
+    assert all(one in wrong for one in said)
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    subject = tmp_path / "subject.py"
+    subject.write_text("import sibling\nMAPS = {'laplace': sibling.laplace}\n")
+    broken = run([*PYTHON, str(subject), "maps"])
+    assert (broken.returncode, broken.stdout) == (2, "")
+    assert "No module named 'sibling'" in broken.stderr
+    (tmp_path / "sibling.py").write_text("def laplace(scale, steps, delta):\n    return steps / scale\n")
+    assert run([*PYTHON, str(subject), "maps"]).returncode == 0
+    for arguments, missing in (([str(tmp_path), str(subject)], "samplers.json"), ([*PYTHON[2:], "gone.py"], "gone.py")):
+        result = run([*PYTHON[:2], *arguments])
+        assert result.returncode == 2
+        assert f"there is no file {'' if missing == 'gone.py' else tmp_path}" in result.stderr
+        assert missing in result.stderr
+
+
+def test_a_subject_in_javascript_that_answers_nothing_is_no_success(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("the runner in javascript needs node")
+    subject = tmp_path / "subject.js"
+    subject.write_text("exports.maps = { laplas: () => 1, zcdp: () => gone };\n")
+    result = run(["node", str(RUNNERS / "javascript" / "runner.js"), str(VECTORS), str(subject)])
+    assert result.returncode == 2
+    wrong = [line for line in result.stdout.splitlines() if line.startswith("WRONG")]
+    assert wrong == [
+        "WRONG maps.laplas answers no test: no test asks for it",
+        "WRONG maps.zcdp answers no test: ReferenceError: gone is not defined",
+    ]

@@ -1,6 +1,6 @@
 /* Holds a library in C against the vectors, from their lines of text: samplers, maps, and queries with one number.
    cc -std=c11 -DSUBJECT='"example.c"' -o runner runner.c -lm && ./runner ../../1/samplers.txt …
-   SUBJECT has `sample`, `map` and `query`, as example.c. Exit code: 1 if a test fails. */
+   SUBJECT has `sample`, `map` and `query`, as example.c. Exit code: 1 if a test fails, 2 if none is answered. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static int stability(double *one) {
 }
 
 int main(int given, char **files) {
-    int failed = 0;
+    int failed = 0, passed = 0, missing = 0;
     for (int i = 1; i < given; i++) {
         int counts[3] = {0};
         FILE *file = fopen(files[i], "r");
@@ -93,8 +93,8 @@ int main(int given, char **files) {
             counts[verdict]++;
             if (verdict == 2) printf("FAILED %.17g: %.200s\n", shown, line);
         }
-        failed |= !file || counts[2];
+        failed |= counts[2] > 0, passed |= counts[1] > 0, missing |= !file;
         printf("%s: %d passed, %d failed, %d skipped\n", files[i], counts[1], counts[2], counts[0]);
     }
-    return failed;
+    return missing ? 2 : failed ? 1 : passed ? 0 : 2;
 }

@@ -1,5 +1,5 @@
 // Holds a library in Go against the vectors: go run *.go ../../1. Samplers, maps, and queries with numbers.
-// example.go has what a library brings: streams, draws, maps and queries by their names. Exit code: 1 if a test fails.
+// example.go has what a library brings: streams, draws, maps and queries by their names. Exit code: 1 if a test fails, 2 if none is answered.
 package main
 
 import (
@@ -55,7 +55,7 @@ func bound(test Test) error {
 }
 
 func main() {
-	code := 0
+	code, answered := 0, 0
 	for _, name := range []string{"samplers", "maps", "stability"} {
 		judges := map[string]func(Test) error{"stream": stream, "law": law, "maps": bound, "stability": stability}
 		file, err := os.ReadFile(filepath.Join(os.Args[1], name+".json"))
@@ -83,6 +83,10 @@ func main() {
 			}
 		}
 		fmt.Printf("%s: %d passed, %d failed, %d skipped\n", name, counts[0], counts[1], counts[2])
+		answered += counts[0] + counts[1]
+	}
+	if answered == 0 {
+		code = 2
 	}
 	os.Exit(code)
 }

@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from attacks import outcome_of
+from .attacks import outcome_of
 
 
 def stability(f, test, subject):
@@ -12,7 +12,7 @@ def stability(f, test, subject):
     for runs in (test["in"], test["out"]):
         answers.append(outcome_of(f, parameters, [number(x, name) for n, x in runs for _ in range(n)]))
     if None in answers or all(isinstance(answer, Exception) for answer in answers):
-        return None, ""
+        return None, "" if None in answers else repr(answers[0])
     bounds, promised = subject.get("BOUNDS", {}), number(test["bound"])
     promised = bounds[name](parameters, promised) if name in bounds else promised
     raised = any(isinstance(answer, Exception) for answer in answers)
@@ -29,8 +29,10 @@ def number(value, query=""):
 def distance(kind, one, other):
     if kind == "multiset":
         return sum(abs(one.count(x) - other.count(x)) for x in {*one, *other})
-    one, other = (answer if hasattr(answer, "__iter__") else [answer] for answer in (one, other))
-    parts = [apart(a, b) for a, b in zip(one, other, strict=True)]
+    one, other = ([*answer] if hasattr(answer, "__iter__") else [answer] for answer in (one, other))
+    if len(one) != len(other):
+        return math.inf
+    parts = list(map(apart, one, other))
     return math.hypot(*parts) if kind == "l2" else max(parts) if kind == "linf" else sum(parts)
 
 

@@ -7,10 +7,10 @@ ALPHA = 1e-12  # the chance that a mechanism that keeps its claim fails an attac
 
 
 def attack(mechanism, test, _):
-    """Return whether the mechanism keeps its claim, as far as its runs tell; None where it takes no such data."""
+    """Return whether the mechanism keeps its claim, as far as its runs tell; None where it does not answer."""
     parameters, event, claim = (decoded(test[name]) for name in ("parameters", "event", "claim"))
     worlds = [records(test[name]) for name in ("data_in", "data_out")]
-    hits, done, why = [0, 0], 0, ""
+    hits, done, why, answers = [0, 0], 0, "", False
     for runs in LOOKS:
         for place, data in enumerate(worlds):
             outcomes = (outcome_of(mechanism, parameters, data) for _ in range(runs - done))
@@ -18,6 +18,9 @@ def attack(mechanism, test, _):
                 if outcome is None:
                     return None, ""
                 hits[place] += happens(event, outcome)
+                answers |= not isinstance(outcome, Exception)
+        if not answers:
+            return None, repr(outcome)
         done, why = runs, f"the event happens in {hits[0]} and in {hits[1]} of {runs} runs, against {claim}"
         opposite = [runs - count for count in hits]
         pairs = (hits, hits[::-1], opposite, opposite[::-1])

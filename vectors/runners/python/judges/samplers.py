@@ -1,0 +1,24 @@
+"""The judges of a sampler: one outcome of given bits, and the counts of many outcomes."""
+
+import math
+
+
+def stream(f, test, _):
+    bits = f"{int('1' + test['bits'], 16):b}"[1:][: test["consumed"]]
+    left = iter(bits)
+    outcome = f(test["parameters"], lambda k: int("0" + "".join(next(left) for _ in range(k)), 2))
+    if outcome is None:
+        return None, ""
+    passed = outcome == test["outcome"] and next(left, None) is None
+    return passed, f"{outcome} instead of {test['outcome']}, {len([*left])} bits left"
+
+
+def law(f, test, _):
+    draws = test["draws"]
+    outcomes = f(test["parameters"], draws)
+    for event in test["events"] if outcomes is not None else ():
+        low, high = (-math.inf if event["from"] is None else event["from"]), event["to"]
+        count = sum(low <= one <= (math.inf if high is None else high) for one in outcomes)
+        if not event["least"] <= count <= event["most"]:
+            return False, f"{count} of {draws} from {low} to {high}, not {event['least']} to {event['most']}"
+    return (None if outcomes is None else True), ""
