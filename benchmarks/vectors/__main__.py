@@ -68,8 +68,8 @@ def first_failure(interpreter: Path, subject: Path, sets: tuple[str, ...], **var
             if line.startswith("FAILED "):
                 process.kill()
                 return line.split()[1]
-            if " 0 passed, 0 failed" in line:
-                raise RuntimeError(f"{subject.name}: no test of {sets} was answered")
+            if line.startswith("WRONG "):
+                raise RuntimeError(line)
         if process.wait(SECONDS):
             errors.seek(0)
             raise RuntimeError(errors.read()[-500:])
@@ -130,6 +130,9 @@ def libraries() -> Iterator[str]:
         with tempfile.TemporaryDirectory() as folder:
             command = _command(language, code, Path(folder))
             said = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False).stdout.splitlines()
+        for line in said:
+            if line.startswith("WRONG "):
+                raise RuntimeError(f"{name}: {line}")
         counts = dict(line.split(": ", 1) for line in said if not line.startswith("FAILED "))
         failed = [f"`{line.split()[1]}`" for line in said if line.startswith("FAILED ")]
         cells = (_counts(counts.get(one, "")) for one in ("samplers", "maps", "stability", "attacks"))

@@ -3,11 +3,12 @@
 import math
 import random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from subnormal import Claim, Verdict, law
-from subnormal.audit.laws import followed
+from subnormal.audit.laws import followed, sources
 from subnormal.audit.laws.comparison import compare, decide
 from subnormal.audit.laws.path import NotFollowedError
 from tests.audit.laws import samplers
@@ -35,6 +36,14 @@ def test_a_violation_is_of_paths_that_plain_numbers_repeat(monkeypatch: pytest.M
     monkeypatch.setattr(followed, "CHECKED", 0)
     with pytest.raises(NotFollowedError, match="the same random numbers"):
         decide(by_type, 1, 0, Claim(1.0))
+
+
+@pytest.mark.parametrize("noisy", [respond, lambda x: x + random.random()])
+def test_generators_are_looked_for_once(noisy: Any) -> None:
+    """There may be millions of objects: three looks took all of a pair's time."""
+    with patch.object(sources, "alive", return_value=[]) as look:
+        decide(noisy, 1, 0, Claim(1.0))
+    look.assert_called_once()
 
 
 def test_the_probability_of_a_float_is_no_exact_power() -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,13 @@ def test_a_runner_passes_its_example_and_fails_the_flawed_one(language: str, tmp
     assert (sound.returncode, sound.stderr) == (0, ""), sound.stdout[-500:]
     counts = [line.split(": ")[1].split(" ") for line in sound.stdout.splitlines()]
     assert all(int(count[0]) > 0 and int(count[2]) == 0 for count in counts), sound.stdout
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for name in ("samplers", "maps", "stability"):
+        (empty / f"{name}.txt").write_text("")
+        (empty / f"{name}.json").write_text('{"tests": []}')
+    unanswered = run([word.replace(str(VECTORS), str(empty)) for word in command], cwd=place)
+    assert unanswered.returncode == 2, unanswered.stdout + unanswered.stderr
     flawed = run(command, cwd=place, env={**os.environ, "FLAWED": "1"})
     assert flawed.returncode == 1
     for failed in ("gaussian-zcdp/1", "randomized-response/", "count/2"):
@@ -104,6 +112,40 @@ def test_a_subject_that_answers_nothing_is_no_success(name: str, tmp_path: Path)
     assert all(one in wrong for one in said)
 
 
+RAISES = {
+    "for some random bits": (
+        "def f(parameters, n):\n    if n > 1:\n        raise OverflowError\n    return [0]\n"
+        "DRAWS = {'discrete-laplace': f}",
+        "OverflowError",
+    ),
+    "where its answer is read": ("DRAWS = {'discrete-laplace': lambda parameters, n: ['0'] * n}", "TypeError"),
+    "by a longer answer": ("calls = []\nQUERIES = {'count': lambda *data: [*calls, calls.append(0)][:-1]}", "[], [0]"),
+    "where its number is read": ("MAPS = {'laplace': lambda **parameters: '1'}", "TypeError"),
+}
+
+
+@pytest.mark.parametrize("name", RAISES)
+def test_what_is_no_refusal_fails(name: str, tmp_path: Path) -> None:
+    source, said = RAISES[name]
+    subject = tmp_path / "subject.py"
+    subject.write_text(source + "\n")
+    result = run([*PYTHON, str(subject), "samplers", "maps", "stability"])
+    assert result.returncode == 1
+    assert said in result.stdout
+
+
+def test_a_law_may_refuse_some_parameters(tmp_path: Path) -> None:
+    subject = tmp_path / "subject.py"
+    subject.write_text(
+        "from reference import draws_of_response\n"
+        "def f(parameters, n):\n    if parameters['probability'] == '1':\n        raise ValueError\n"
+        "    return draws_of_response(parameters, n)\nDRAWS = {'randomized-response': f}\n"
+    )
+    result = run([*PYTHON, str(subject), "samplers"])
+    assert result.returncode == 0, result.stdout
+    assert " 0 failed, 0 raised" not in result.stdout
+
+
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     subject = tmp_path / "subject.py"
     subject.write_text("import sibling\nMAPS = {'laplace': sibling.laplace}\n")
@@ -119,12 +161,28 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         assert missing in result.stderr
 
 
-def test_a_subject_in_javascript_that_answers_nothing_is_no_success(tmp_path: Path) -> None:
+def in_javascript(source: str, folder: Path) -> Any:
     if shutil.which("node") is None:
         pytest.skip("the runner in javascript needs node")
-    subject = tmp_path / "subject.js"
-    subject.write_text("exports.maps = { laplas: () => 1, zcdp: () => gone };\n")
-    result = run(["node", str(RUNNERS / "javascript" / "runner.js"), str(VECTORS), str(subject)])
+    (folder / "subject.js").write_text(source)
+    return run(["node", str(RUNNERS / "javascript" / "runner.js"), str(VECTORS), str(folder / "subject.js")])
+
+
+THROWS = {
+    "for some random bits": "exports.draws = { 'discrete-laplace': (_, n) => { if (n > 1) throw ''; return [0]; } };",
+    "where its answer is read": "exports.draws = { 'discrete-laplace': () => 7 };",
+    "for a stream": "exports.streams = { 'discrete-laplace': () => { throw ''; } };",
+    "a longer answer": "let calls = 0; exports.queries = { count: () => Array(++calls).fill(0) };",
+}
+
+
+@pytest.mark.parametrize("name", THROWS)
+def test_what_is_no_refusal_fails_in_javascript(name: str, tmp_path: Path) -> None:
+    assert in_javascript(THROWS[name], tmp_path).returncode == 1
+
+
+def test_a_subject_in_javascript_that_answers_nothing_is_no_success(tmp_path: Path) -> None:
+    result = in_javascript("exports.maps = { laplas: () => 1, zcdp: () => gone };\n", tmp_path)
     assert result.returncode == 2
     wrong = [line for line in result.stdout.splitlines() if line.startswith("WRONG")]
     assert wrong == [

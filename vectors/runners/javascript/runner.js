@@ -1,13 +1,15 @@
 // Holds a library against the vectors: node runner.js ../../1 SUBJECT.js. Attacks are held by python/runner.py.
 // SUBJECT.js exports some of these objects; what is not in them is skipped. They may return null, to skip a test, or throw,
-// where they refuse the parameters; but a stream must not, and a query must not for one dataset alone.
+// where they refuse the parameters; but a stream must not, draws must not for some random bits alone, and a query must not
+// for one dataset alone.
 //   streams[sampler](parameters, take), take(k) being the next k bits as a BigInt; draws[sampler](parameters, n);
 //   maps[kind](parameters); queries[query](parameters, records), and bounds[query](parameters, bound) of the library's own.
 // Exit code: 1 if a test fails; 2 if SUBJECT.js breaks, answers no test at all, or has a function that no test asks for or
 // that answers none of its own.
-const fs = require("fs"), path = require("path"), { number, stability } = require("./stability.js");
+const fs = require("fs"), path = require("path"), { called, number, stability } = require("./stability.js");
 
 const TOLERANCE = 1e-4; // the share of its bound that a map may miss by rounding
+
 function stream(f, test) {
   const digits = [...test.bits].map((digit) => parseInt(digit, 16).toString(2).padStart(4, "0")).join("");
   const bits = digits.slice(0, test.consumed);
@@ -22,7 +24,9 @@ function stream(f, test) {
 }
 
 function law(f, test) {
-  const outcomes = f(test.parameters, test.draws);
+  const outcomes = called(f, test.parameters, test.draws);
+  // A refusal does not depend on random bits: one draw throws too.
+  if (outcomes instanceof Error) return called(f, test.parameters, 1) instanceof Error ? outcomes : String(outcomes);
   if (outcomes === null) return null;
   for (const { from, to, least, most } of test.events) {
     const count = outcomes.filter((one) => (from === null || one >= from) && (to === null || one <= to)).length;
@@ -32,7 +36,8 @@ function law(f, test) {
 }
 
 function bound(f, test) {
-  const said = f(test.parameters);
+  const said = called(f, test.parameters);
+  if (said instanceof Error) return said;
   if (said === null || Number.isNaN(said)) return null;
   return Math.max(said, 0) >= number(test.low) * (1 - TOLERANCE) ? "" : `${said} is less than ${test.low}`;
 }
@@ -65,10 +70,9 @@ for (const name of ["samplers", "maps", "stability"]) {
     try {
       why = f ? judge(f, test, subject) : null;
     } catch (thrown) {
-      error = String(thrown);
-      why = judge === bound || judge === law ? null : error; // a stream wants more bits
+      why = `it throws ${thrown}`; // a stream wants more bits, or what should be a number is none
     }
-    if (why instanceof Error) [why, error] = [null, String(why)]; // a query throws for both datasets
+    if (why instanceof Error) [why, error] = [null, String(why)];
     if (why) console.log(`FAILED ${test.id} ${JSON.stringify(test.parameters).slice(0, 200)}: ${why}`);
     counts[why ? "failed" : why === "" ? "passed" : error ? "threw" : "skipped"]++;
     ((unanswered[where] ??= {})[test.function] ??= []).push(why === null ? error || "it returns null" : "");

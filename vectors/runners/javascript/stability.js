@@ -5,16 +5,21 @@ const NUMBERS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
 const number = (value) =>
   typeof value !== "string" ? value : value in NUMBERS ? NUMBERS[value] : /^-?\d+$/.test(value) ? BigInt(value) : value;
 
+// Returns what a function of the subject returns, or the error that it throws.
+function called(f, ...values) {
+  try {
+    return f(...values);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
 function stability(f, test, subject) {
   const entries = Object.entries(test.parameters).map(([name, value]) => [name, number(value)]);
   const parameters = Object.fromEntries(entries), text = test.function.includes("of-numbers");
   const answers = [test.in, test.out].map((runs) => {
     const records = runs.flatMap(([count, value]) => Array(count).fill(text ? value : number(value)));
-    try {
-      return f(parameters, records);
-    } catch (error) {
-      return error;
-    }
+    return called(f, parameters, records);
   });
   const raised = answers.filter((answer) => answer instanceof Error).length;
   if (raised === 2 || answers.includes(null)) return raised === 2 ? answers[0] : null;
@@ -31,6 +36,7 @@ function distance(kind, one, other) {
     return [...new Set([...one, ...other])].reduce((sum, x) => sum + Math.abs(count(one, x) - count(other, x)), 0);
   }
   const [a, b] = [one, other].map((answer) => (Array.isArray(answer) ? answer : [answer]));
+  if (a.length !== b.length) return Infinity;
   const parts = a.map((x, place) => apart(x, b[place]));
   return kind === "l2" ? Math.hypot(...parts) : kind === "linf" ? Math.max(...parts) : parts.reduce((x, y) => x + y);
 }
@@ -44,4 +50,4 @@ function apart(x, y) {
   return Number.isNaN(difference) ? Infinity : error > 0 ? difference * (1 + Number.EPSILON) : difference;
 }
 
-module.exports = { number, stability };
+module.exports = { called, number, stability };

@@ -1,7 +1,8 @@
 """Hold a library against the vectors. The standard library of Python 3.8 is enough; `judges` has a file for each set.
 
 SUBJECT defines some of these dictionaries; tests of other functions are skipped, and those where it returns None.
-Where it raises, it refuses the parameters; but a stream must not, and a query must not for one dataset alone.
+Where it raises, it refuses the parameters; but a stream must not, draws must not for some random bits alone, and a
+query must not for one dataset alone.
   STREAMS: sampler -> f(parameters, take) -> outcome, where take(k) returns k random bits as an integer
   DRAWS: sampler -> f(parameters, n) -> n outcomes, up to 100,000, by any algorithm and with bits from anywhere
   MAPS: kind -> f(**parameters) -> number; the kinds in EXACT must not say much more than the truth either
@@ -44,8 +45,8 @@ def judge(test, subject):
     try:
         verdict, why = one(function, test, subject) if function else (None, "")
         return None if verdict is None else bool(verdict), why  # numpy has booleans of its own
-    except Exception as error:  # of a stream, that it wants more bits
-        return (None if one in (bound, law) else False), repr(error)
+    except Exception as error:  # of a stream, that it wants more bits; of what is no number, that it is none
+        return False, repr(error)
 
 
 def hold(tests, subject):

@@ -29,9 +29,10 @@ def attack(mechanism, test, _):
     return True, why
 
 
-def outcome_of(mechanism, parameters, data):
+def outcome_of(function, *values, **named):
+    """Return what a function of the subject returns, or the exception that it raises."""
     try:
-        return mechanism(parameters, data)
+        return function(*values, **named)
     except Exception as error:
         return error
 

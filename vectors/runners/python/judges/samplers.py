@@ -2,6 +2,8 @@
 
 import math
 
+from .attacks import outcome_of
+
 
 def stream(f, test, _):
     bits = f"{int('1' + test['bits'], 16):b}"[1:][: test["consumed"]]
@@ -14,8 +16,10 @@ def stream(f, test, _):
 
 
 def law(f, test, _):
-    draws = test["draws"]
-    outcomes = f(test["parameters"], draws)
+    draws, parameters = test["draws"], test["parameters"]
+    outcomes = outcome_of(f, parameters, draws)
+    if isinstance(outcomes, Exception):  # a refusal does not depend on random bits: one draw raises too
+        return (None if isinstance(outcome_of(f, parameters, 1), Exception) else False), repr(outcomes)
     for event in test["events"] if outcomes is not None else ():
         low, high = (-math.inf if event["from"] is None else event["from"]), event["to"]
         count = sum(low <= one <= (math.inf if high is None else high) for one in outcomes)
