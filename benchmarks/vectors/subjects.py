@@ -279,7 +279,7 @@ def response(made, told):
 
     def draws(parameters, n):
         if parameters["categories"] != 2 or parameters["probability"] != "3/4":
-            return []
+            return None
         function = made(0.75)
         return [told(function, parameters["truth"]) for _ in range(n)]
 
