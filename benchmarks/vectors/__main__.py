@@ -125,7 +125,7 @@ def libraries() -> Iterator[str]:
     and cargo builds those in Rust, from where its configuration says."""
     yield "| library | lines | samplers | maps | stability | attacks | fails |\n|---|---|---|---|---|---|---|"
     page = (ROOT / "docs" / "vectors.md").read_text("utf-8")
-    blocks = re.compile(r"^## ([^\n]+)\n.*?```(python|javascript|rust)\n(.*?)```", re.DOTALL | re.MULTILINE)
+    blocks = re.compile(r"^## ([^\n]+)\n(?:(?!^## ).)*?```(python|javascript|rust)\n(.*?)```", re.DOTALL | re.MULTILINE)
     for name, language, code in blocks.findall(page):
         with tempfile.TemporaryDirectory() as folder:
             command = _command(language, code, Path(folder))
