@@ -95,17 +95,20 @@ def leaves(outcome: Any, path: Path = (), *, keyed: bool = True) -> dict[Path, A
     """
     if not isinstance(outcome, tuple) or not outcome:
         return {path: outcome}
-    parts: Any = outcome if keyed and has_keys(outcome) else enumerate(outcome)
+    named = by_key(outcome) if keyed else None
+    parts: Any = enumerate(outcome) if named is None else named.items()
     return {inner: value for step, part in parts for inner, value in leaves(part, (*path, step), keyed=keyed).items()}
 
 
-def has_keys(outcome: Any) -> bool:
-    """Return whether an outcome is items whose keys are texts, each another one."""
-    if not isinstance(outcome, tuple) or not outcome:
-        return False
-    if not all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in outcome):
-        return False
-    return len({key for key, _ in outcome}) == len(outcome)
+def by_key(outcome: Any) -> dict[str, Any] | None:
+    """Return values by the keys beside them, of items whose keys are texts, each another one; None of anything else."""
+    if not isinstance(outcome, tuple) or not outcome or type(outcome[0]) is not tuple:
+        return None
+    if not {tuple}.issuperset(map(type, outcome)) or not {2}.issuperset(map(len, outcome)):
+        return None
+    named = dict(outcome)
+    are_texts = {str}.issuperset(map(type, named)) or all(isinstance(key, str) for key in named)
+    return named if are_texts and len(named) == len(outcome) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +159,7 @@ class PartValues:
     @cached_property
     def _named(self) -> list[Mapping[Any, Any]]:
         """Values by the keys beside them, what is read from another value."""
-        return [dict(one) if has_keys(one) else readings(one) for one in self.items]
+        return [readings(one) if (named := by_key(one)) is None else named for one in self.items]
 
     def at(self, step: Step) -> PartValues:
         """Return the part of each value that a step names, `MISSING` where it has none."""

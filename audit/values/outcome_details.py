@@ -119,7 +119,7 @@ def _of_array(released: Any, made: Any) -> Details:
 
 
 def _of_parts(dtype: Any, shape: tuple[int, ...], parts: list[Any]) -> Details:
-    if dtype in _USUAL and parts and len(shape) == 1:
+    if dtype in _USUAL and shape and 0 not in shape:
         return ()
     written = str(dtype).removeprefix("torch.")
     try:

@@ -92,7 +92,7 @@ def test_a_copy_shares_no_part_that_can_be_changed(made: Callable[[Any], Any]) -
 
 def test_a_tuple_is_copied_with_what_can_be_changed_in_it() -> None:
     part = ["x"]
-    for data in ([(1, part)], [(1, (2, part))], ((part,),), [(1, 2), (3, part)]):
+    for data in ([(1, part)], [(1, 2), part], [(1, (2, part))], ((part,),), [(1, 2), (3, part)]):
         copies: list[Any] = [copied(data)]
         while copies:
             one = copies.pop()

@@ -1,6 +1,7 @@
 """What Python code releases becomes an outcome exactly, or is refused: no object is a new one at each run."""
 
 import array
+import math
 import random
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from subnormal import NotPrivateError, assert_private
 from subnormal.audit.values.outcomes import as_outcome
@@ -262,6 +265,13 @@ def test_the_order_of_a_mapping_is_audited_where_its_items_are_released() -> Non
     assert_private(ordered, *worlds, epsilon=1.0, runs=RUNS)
     with pytest.raises(NotPrivateError):
         assert_private(lambda counts: list(ordered(counts).items()), *worlds, epsilon=1.0, runs=RUNS)
+
+
+@given(st.dictionaries(st.text() | st.sampled_from([math.nan, float("-nan"), 1, None]), st.integers(0, 3)))
+def test_items_of_a_mapping_lie_in_the_order_of_their_words(released: dict[Any, int]) -> None:
+    assert as_outcome(released) == tuple(sorted(released.items(), key=repr))
+    again = as_outcome(dict(reversed(released.items())))
+    assert identity(again) == identity(as_outcome(released))
 
 
 def test_a_type_error_of_the_release_itself_stays_an_outcome() -> None:
