@@ -28,6 +28,7 @@ import numpy as np
 from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.extremes import of_extreme
+from subnormal.audit.laws.joined import joinable, joined
 from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, wave
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
@@ -94,7 +95,7 @@ def replaced(function: Any) -> Iterator[Source]:
 
     Raises NotFollowedError at the end, where another generator has moved.
     """
-    source = Source()
+    source, helpers = Source(), list(joinable(_functions(function)))
     before = [(one, state(one)) for one in alive()]
     with ExitStack() as stack:
         enter = stack.enter_context
@@ -113,6 +114,8 @@ def replaced(function: Any) -> Iterator[Source]:
         for distributions in scipy_draws.classes():
             enter(patch.object(distributions, "rvs", _rvs(draws, distributions.rvs)))
         stand_ins = _stand_ins(source, draws)
+        for one in helpers:
+            stand_ins.add(one, joined(source, one))
         for names in _namespaces(function):
             if stand_ins.has_original(list(names.values())):
                 for name, value in list(names.items()):
@@ -124,7 +127,7 @@ def replaced(function: Any) -> Iterator[Source]:
             if "int" not in names and _only_calls_int(one):
                 stack.callback(names.pop, "int", None)
                 names["int"] = _int
-        for cell in _cells(function):
+        for cell in list(_cells(function)):  # what stands in has cells of its own
             if (other := stand_ins.replacement(cell.cell_contents)) is not cell.cell_contents:
                 stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
                 cell.cell_contents = other

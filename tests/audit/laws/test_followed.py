@@ -315,10 +315,10 @@ def test_first_bounds_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None
         calls.append(1)  # which alone moves the clock on
         return narrow(*given)
 
-    exact = law(samplers.algorithm_1, [0] * 4, seconds=30.0)
+    exact = law(samplers.algorithm_4, [0] * 6, seconds=30.0)
     monkeypatch.setattr(forest, "bounds", slow)
     monkeypatch.setattr(time, "monotonic", lambda: 0.05 * len(calls))
-    hurried = law(samplers.algorithm_1, [0] * 4, seconds=0.5)
+    hurried = law(samplers.algorithm_4, [0] * 6, seconds=0.5)
     assert 1 <= len(calls) <= 11 < hurried.paths
     for outcome in exact.law.atoms:
         (low, high), (wide_low, wide_high) = exact.law.probability(outcome), hurried.law.probability(outcome)

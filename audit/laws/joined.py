@@ -1,0 +1,271 @@
+"""Functions that draw one number and branch on it, such as noise with a sign: one lazy number instead of two paths.
+
+With a path for each branch, n calls have 2^n paths. Where a call has no effect but its value, its branches are followed
+alone, once: each leads to a value on one part of the uniform. Neighbouring parts on which the values rise, or fall, are
+one lazy number.
+"""
+
+from __future__ import annotations
+
+import bisect
+import builtins
+import copy
+import dis
+import functools
+import math
+import random
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from subnormal.audit.laws.lazy import Lazy, is_lazy
+from subnormal.audit.laws.path import Path, StoppedError
+from subnormal.audit.laws.points import as_integer
+
+BRANCHES = 16  # of a call, at most
+REACHED = 256  # functions that a function calls, among which those with branches are looked for
+
+_GENERATORS = np.random.Generator, np.random.RandomState
+_PLAIN = frozenset((int, float, bool, str, type(None), np.float64, np.int64, random.Random, random.SystemRandom))
+_MODULES = frozenset(map(id, (math, random, np, np.random)))
+_BUILTINS = frozenset(map(id, (abs, bool, float, int, max, min, pow, round)))
+_STATEFUL = frozenset(("seed", "setstate", "set_state"))
+_EFFECTLESS = (  # instructions that change nothing but the variables and the stack of the call
+    *("RESUME", "NOP", "CACHE", "EXTENDED_ARG", "NOT_TAKEN", "LOAD_FAST", "STORE_FAST", "LOAD_CONST", "LOAD_SMALL_INT"),
+    *("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "COPY_FREE_VARS", "PUSH_NULL", "PRECALL", "CALL"),
+    *("KW_NAMES", "BINARY_OP", "UNARY_", "COMPARE_OP", "IS_OP", "TO_BOOL", "POP_JUMP_", "JUMP_", "RETURN_"),
+    *("POP_TOP", "COPY", "SWAP", "FORMAT_", "CONVERT_VALUE", "BUILD_STRING", "BUILD_TUPLE", "RAISE_VARARGS"),
+)
+_OTHERS = frozenset(("RETURN_GENERATOR",))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The value of a call on the numbers [low, high) of its uniform: a lazy number, a number, or an exception."""
+
+    low: int
+    high: int
+    value: Any
+
+    def at(self, number: Any) -> Any:
+        """Return the value at one number, or at each of an array."""
+        if is_lazy(self.value):
+            return self.value.f({0: number})
+        return np.full(len(number), self.value) if isinstance(number, np.ndarray) else self.value
+
+    @property
+    def sign(self) -> int:
+        """1 where the value rises with the number, −1 where it falls, 0 where it does neither."""
+        return self.value.signs[0] if is_lazy(self.value) and self.high - self.low > 1 else 0
+
+    def ends(self) -> tuple[Any, Any]:
+        """Return the values at the first number and at the last one."""
+        return self.at(self.low), self.at(self.high - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Branches:
+    """What a call draws, and what it comes to. size: of its uniform; near: see `Path`. groups: parts that are one
+    number each, with the sign of its direction; an exception is alone."""
+
+    size: int
+    near: int
+    groups: Sequence[tuple[int, Sequence[_Part]]]
+
+
+def joined(source: Any, function: FunctionType) -> Callable[..., Any]:
+    """Return what stands in for a function without effects. source: where it draws from."""
+    known: dict[Hashable, _Branches | None] = {}
+    variables = list(_variables(function, {function}))
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **options: Any) -> Any:
+        given = (*arguments, *options.values())
+        if source.numbers is not None or not all(map(_is_plain, given)):
+            return function(*arguments, **options)
+        read = (names.get(name) for names, name in variables)
+        key = tuple(options), tuple(map(_written, (*given, *read)))
+        if key not in known:
+            known[key] = _branches(source, functools.partial(function, *arguments, **options))
+        found = known[key]
+        return function(*arguments, **options) if found is None else _drawn(source.path, found, (function, key))
+
+    return called
+
+
+def _written(value: Any) -> Hashable:
+    """Return what tells plain values apart. Generators are not: whichever is drawn from, its numbers are uniform."""
+    return type(value), "" if isinstance(value, _GENERATORS) else repr(value)
+
+
+def joinable(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
+    """Yield the functions without effects among Python functions, and those that they call by a name or from a cell."""
+    seen, ahead = set[int](), list(functions)
+    for one in ahead:
+        if id(one) in seen or len(seen) > REACHED:
+            continue
+        seen.add(id(one))
+        names = (name for code in _codes(one.__code__) for name in code.co_names)
+        others = [*map(one.__globals__.get, names), *_cells(one).values()]
+        ahead += [other for other in others if type(other) is FunctionType]
+        if _has_no_effect(one, set()):
+            yield one
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code and those in it, as of generator expressions."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes(one)
+
+
+def _has_no_effect(function: FunctionType, callers: set[FunctionType]) -> bool:
+    """Return whether a call changes nothing, and depends on its arguments, on plain variables and on what it draws."""
+    if function in callers:
+        return False
+    for one in dis.get_instructions(function):
+        if not one.opname.startswith(_EFFECTLESS) or one.opname in _OTHERS or one.argval in _STATEFUL:
+            return False
+    return all(
+        _is_harmless(value) or (type(value) is FunctionType and _has_no_effect(value, callers | {function}))
+        for value in _read(function).values()
+    )
+
+
+def _is_harmless(value: Any) -> bool:
+    """Return whether a value is plain, or a module or a function of Python's or numpy's without effects."""
+    if _is_plain(value) or id(value) in _MODULES or id(value) in _BUILTINS:
+        return True
+    is_known = getattr(value, "__module__", None) in ("math", "random", "numpy.random")
+    is_known |= getattr(value, "__self__", None) is random._inst
+    is_known |= isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "builtins"
+    return is_known and getattr(value, "__name__", None) not in _STATEFUL
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value cannot change but by what is drawn from it."""
+    return type(value) in _PLAIN or isinstance(value, _GENERATORS)
+
+
+def _read(function: FunctionType) -> dict[str, Any]:
+    """Return what the names stand for that a function reads from its module and from its cells, and its defaults."""
+    of_module = {one.argval for one in dis.get_instructions(function) if one.opname == "LOAD_GLOBAL"}
+    names = {name: function.__globals__.get(name, getattr(builtins, name, ...)) for name in of_module}
+    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return names | _cells(function) | {str(place): value for place, value in enumerate(defaults)}
+
+
+def _cells(function: FunctionType) -> dict[str, Any]:
+    names = function.__code__.co_freevars
+    return {name: _contents(cell) for name, cell in zip(names, function.__closure__ or (), strict=True)}
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return ...
+
+
+def _variables(function: FunctionType, seen: set[FunctionType]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield the names of plain values that a function reads, and functions that it calls, with where they stand."""
+    for name, value in _read(function).items():
+        if type(value) is FunctionType and value not in seen:
+            seen.add(value)
+            yield from _variables(value, seen)
+        elif _is_plain(value):
+            yield function.__globals__ if name in function.__globals__ else {name: value}, name
+
+
+def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
+    """Return the branches of a call, each followed alone; None where they are not those of one uniform, or none of them
+    are one number."""
+    path, parts, ahead = source.path, list[_Part](), [dict[int, Any]()]
+    try:
+        while ahead:
+            source.path = alone = Path([], ahead.pop(), path.deadline, least=0.0)
+            value = _value(call)
+            path.go_on()
+            is_followed = not (alone.failed or alone.stopped) and len(alone.sizes) == 1
+            if not is_followed or value is None or len(parts) == BRANCHES:
+                return None
+            ahead += [answers for _, answers, _ in alone.pending]
+            parts.append(_Part(*alone.boxes[0], value))
+    finally:
+        source.path = path
+    groups = _groups(sorted(parts, key=lambda part: part.low))
+    return None if len(groups) == len(parts) else _Branches(alone.sizes[0], alone.near, groups)
+
+
+def _value(call: Callable[[], Any]) -> Any:
+    """Return the number that a call returns, or the exception that it raises; None for anything else."""
+    try:
+        value = call()
+    except StoppedError:
+        return None
+    except Exception as error:
+        return error if error.__cause__ is None else None
+    return value if is_lazy(value) or type(value) in (int, float, np.float64) else None
+
+
+def _groups(parts: Iterable[_Part]) -> list[tuple[int, Sequence[_Part]]]:
+    """Return parts in groups of neighbours which are monotone together, with the sign of each."""
+    groups: list[tuple[int, Sequence[_Part]]] = []
+    for part in parts:
+        sign = _sign(*groups[-1], part) if groups else None
+        if sign is None:
+            groups.append((part.sign, [part]))
+        else:
+            groups[-1] = sign, [*groups[-1][1], part]
+    return groups
+
+
+def _sign(sign: int, parts: Sequence[_Part], more: _Part) -> int | None:
+    """Return the sign of a group with one more part; None where they are not finite numbers of one type, or turn."""
+    (before, last), (first, after) = parts[-1].ends(), more.ends()
+    if isinstance(last, Exception) or type(last) is not type(first):
+        return None
+    if not all(abs(end) < math.inf for end in (before, last, first, after)):
+        return None
+    signs = {sign, more.sign, int(first > last) - int(first < last)} - {0}
+    return sum(signs) if len(signs) < 2 else None
+
+
+def _drawn(path: Path, branches: _Branches, key: Hashable) -> Any:
+    """Return the value of a call on a path, or raise what it raises: a path for each group."""
+    at = path.draw(branches.size)
+    path.near += branches.near
+    number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", branches.size))
+    for sign, parts in branches.groups:
+        end = parts[-1].high
+        if end == branches.size or number < end:
+            return _number(path, at, sign, parts, key)
+    raise AssertionError("the groups reach to the end")
+
+
+def _number(path: Path, at: int, sign: int, parts: Sequence[_Part], key: Hashable) -> Any:
+    value = parts[0].value
+    if isinstance(value, Exception):
+        raise copy.copy(value)
+    if not any(is_lazy(part.value) for part in parts) and len({repr(part.value) for part in parts}) == 1:
+        return value
+    ends = [part.high for part in parts[:-1]]
+
+    def f(numbers: Any) -> Any:
+        number = numbers[at]
+        if not isinstance(number, np.ndarray):
+            return parts[bisect.bisect_right(ends, number)].at(number)
+        places = np.searchsorted(np.array(ends, dtype=np.int64), number, side="right")
+        values = [(place, parts[place].at(number[places == place])) for place in np.unique(places).tolist()]
+        made = np.empty(len(number), dtype=values[0][1].dtype if values else np.float64)
+        for place, own in values:
+            made[places == place] = own
+        return made
+
+    lazy = Lazy(path, {at: sign or 1}, f, key)
+    lazy.rounded = all(not is_lazy(part.value) or part.value.rounded for part in parts)
+    return lazy
