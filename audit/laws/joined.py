@@ -16,7 +16,7 @@ import math
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -102,14 +102,16 @@ def _written(value: Any) -> Hashable:
 
 
 def joinable(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
-    """Yield the functions without effects among Python functions, and those that they call by a name or from a cell."""
+    """Yield the functions without effects among some, and those that they call: by a name, of a module, from a cell."""
     seen, ahead = set[int](), list(functions)
     for one in ahead:
         if id(one) in seen or len(seen) > REACHED:
             continue
         seen.add(id(one))
-        names = (name for code in _codes(one.__code__) for name in code.co_names)
-        others = [*map(one.__globals__.get, names), *_cells(one).values()]
+        names = [name for code in _codes(one.__code__) for name in code.co_names]
+        known = list(map(one.__globals__.get, names))
+        modules = [vars(value) for value in known if type(value) is ModuleType and id(value) not in _MODULES]
+        others = [*known, *_cells(one).values(), *(module.get(name) for module in modules for name in names)]
         ahead += [other for other in others if type(other) is FunctionType]
         if _has_no_effect(one, set()):
             yield one
@@ -187,7 +189,7 @@ def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
     path, parts, ahead = source.path, list[_Part](), [dict[int, Any]()]
     try:
         while ahead:
-            source.path = alone = Path([], ahead.pop(), path.deadline, least=0.0)
+            source.path = alone = Path([], ahead.pop(), path.deadline, draws=1, least=0.0)
             value = _value(call)
             path.go_on()
             is_followed = not (alone.failed or alone.stopped) and len(alone.sizes) == 1

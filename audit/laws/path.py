@@ -62,7 +62,8 @@ class Constraint:
 
 @dataclass(slots=True)
 class Path:
-    """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has. answers: by the number of the
+    """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has; draws: how many uniforms may be
+    drawn before the path stops. answers: by the number of the
     question; of a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected:
     by those that the path begins with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by
     the name of a number of several uniforms, between which values answers leave it. near: of the uniforms, how many
@@ -75,6 +76,7 @@ class Path:
     answers: dict[int, Any] = field(default_factory=dict)
     deadline: float = math.inf
     sizes: list[int] = field(default_factory=list)
+    draws: float = math.inf
     constraints: list[Constraint] = field(default_factory=list)
     near: int = 0
     pending: list[tuple[list[Box], dict[int, Any], float]] = field(default_factory=list)
@@ -95,6 +97,8 @@ class Path:
         """Return the number of a new uniform on 0 … size − 1."""
         self.go_on()
         at = len(self.sizes)
+        if at == self.draws:
+            self.stop()
         self.sizes.append(size)
         if at == len(self.boxes):
             self.boxes.append((0, size))

@@ -18,7 +18,7 @@ from subnormal import Claim
 from subnormal.audit.laws import joined, sources
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.followed import FollowedLaw, follow, law
-from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.model import Verdict
 from subnormal.audit.values.outcomes import as_outcome
 from tests.audit.laws import samplers
@@ -259,6 +259,24 @@ def run(data):
     return isinstance(x, int), x > y, x == 1, x < 1.2
 """
     agree(followed(made(text)), walked(made(text), draws))
+
+
+def test_a_loop_is_followed_alone_for_one_draw() -> None:
+    """Its likelier answer goes on for ever."""
+    ratio, geometric = Fraction(3, 4), samplers.geometric
+    with patch.object(Path, "draw", autospec=True, side_effect=Path.draw) as draw:
+        found = law(lambda _: geometric(0.75), None, seconds=60.0, rest=2.0**-5)
+    assert draw.call_count < 256 * 256  # paths, and draws of the longest
+    for outcome in range(10):
+        assert found.probability(outcome)[0] == (1 - ratio) * ratio**outcome
+
+
+def test_functions_of_the_users_modules_are_joined() -> None:
+    def run(_: Any) -> tuple[bool, ...]:
+        return tuple(query + samplers.textbook_laplace(2.0) > 1 for query in range(6))
+
+    assert samplers.textbook_laplace in set(joined.joinable(sources._functions(run)))
+    assert law(run, None, rest=2.0**-30, width=1.0).paths <= 256
 
 
 def test_a_number_drawn_as_an_argument_is_followed() -> None:
