@@ -14,9 +14,9 @@ import dis
 import functools
 import math
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -83,11 +83,10 @@ def joined(source: Any, function: FunctionType) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        given = (*arguments, *options.values())
+        given = (*arguments, *options.values(), *(read() for read in variables))
         if source.numbers is not None or not all(map(_is_plain, given)):
             return function(*arguments, **options)
-        read = (names.get(name) for names, name in variables)
-        key = tuple(options), tuple(map(_written, (*given, *read)))
+        key = tuple(options), tuple(map(_written, given))
         if key not in known:
             known[key] = _branches(source, functools.partial(function, *arguments, **options))
         found = known[key]
@@ -125,13 +124,20 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(one)
 
 
+@functools.lru_cache(1 << 10)
+def _names_read(code: CodeType) -> frozenset[str] | None:
+    """Return the names that code reads from its module; None where an instruction may change something."""
+    instructions = list(dis.get_instructions(code))
+    for one in instructions:
+        if not one.opname.startswith(_EFFECTLESS) or one.opname in _OTHERS or one.argval in _STATEFUL:
+            return None
+    return frozenset(one.argval for one in instructions if one.opname == "LOAD_GLOBAL")
+
+
 def _has_no_effect(function: FunctionType, callers: set[FunctionType]) -> bool:
     """Return whether a call changes nothing, and depends on its arguments, on plain variables and on what it draws."""
-    if function in callers:
+    if function in callers or _names_read(function.__code__) is None:
         return False
-    for one in dis.get_instructions(function):
-        if not one.opname.startswith(_EFFECTLESS) or one.opname in _OTHERS or one.argval in _STATEFUL:
-            return False
     return all(
         _is_harmless(value) or (type(value) is FunctionType and _has_no_effect(value, callers | {function}))
         for value in _read(function).values()
@@ -155,32 +161,33 @@ def _is_plain(value: Any) -> bool:
 
 def _read(function: FunctionType) -> dict[str, Any]:
     """Return what the names stand for that a function reads from its module and from its cells, and its defaults."""
-    of_module = {one.argval for one in dis.get_instructions(function) if one.opname == "LOAD_GLOBAL"}
+    of_module = _names_read(function.__code__) or ()
     names = {name: function.__globals__.get(name, getattr(builtins, name, ...)) for name in of_module}
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return names | _cells(function) | {str(place): value for place, value in enumerate(defaults)}
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:
-    names = function.__code__.co_freevars
-    return {name: _contents(cell) for name, cell in zip(names, function.__closure__ or (), strict=True)}
+    return dict(zip(function.__code__.co_freevars, map(_contents, function.__closure__ or ()), strict=True))
 
 
-def _contents(cell: Any) -> Any:
+def _contents(cell: CellType) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # empty
         return ...
 
 
-def _variables(function: FunctionType, seen: set[FunctionType]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the names of plain values that a function reads, and functions that it calls, with where they stand."""
+def _variables(function: FunctionType, seen: set[FunctionType]) -> Iterator[Callable[[], Any]]:
+    """Yield what reads the plain values that a function, and those that it calls, depend on: they may change."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name, value in _read(function).items():
         if type(value) is FunctionType and value not in seen:
             seen.add(value)
             yield from _variables(value, seen)
         elif _is_plain(value):
-            yield function.__globals__ if name in function.__globals__ else {name: value}, name
+            of_module = functools.partial(function.__globals__.get, name)
+            yield functools.partial(_contents, cells[name]) if name in cells else of_module
 
 
 def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:

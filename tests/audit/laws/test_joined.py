@@ -229,6 +229,24 @@ def run(data):
     agree(followed(made(text)), walked(made(text), 2))
 
 
+def test_a_cell_that_changes_between_calls_is_read_again() -> None:
+    width = 1.0
+
+    def noise() -> float:
+        u = random.random() - 0.5
+        return width * u if u > 0 else 3 * width * u
+
+    def run(_: Any) -> tuple[int, int]:
+        nonlocal width
+        width = 1.0
+        first = round(8 * noise())
+        width = 2.0
+        return first, round(8 * noise())
+
+    assert noise in set(joined.joinable(sources._functions(run)))
+    agree(followed(run), walked(run, 2))
+
+
 NO_NUMBER = {
     "two numbers": ("return random.random() * (1 if random.random() < 0.5 else -1)", 4),
     "the other of two": ("u, v = random.random(), random.random()\n    return u if v < 0.5 else 2 + u", 4),
