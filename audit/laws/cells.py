@@ -70,16 +70,24 @@ def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[An
             walk.follow(source, seconds / len(inputs))
             tried = max(TRIED, OUTCOMES // max(1, len(walk.ends)))
             for end in sorted(walk.ends, key=lambda end: -end.path.weight())[:PATHS]:
-                is_random |= any(is_lazy(number) for _, number in numbers_of(end.outcome))
+                if not any(is_lazy(number) for _, number in numbers_of(end.outcome)):
+                    _note(seen, end.outcome)
+                    continue
+                is_random = True
                 for attempt in range(tried):
                     drawn = numbers_along(end.path, attempt)
                     if drawn is None or time.monotonic() > deadline:
                         break
-                    found = list(numbers_of(with_numbers(end.outcome, dict(enumerate(drawn)))))
-                    for place, number in found:
-                        if math.isfinite(number):
-                            seen.setdefault((len(found), place), set()).add(float(number))
+                    _note(seen, with_numbers(end.outcome, dict(enumerate(drawn))))
     return Cells({key: _cuts(sorted(numbers), *key) for key, numbers in seen.items()}) if is_random else None
+
+
+def _note(seen: dict[tuple[int, Place], set[float]], outcome: Any) -> None:
+    """Note the finite numbers of an outcome, by how many there are and by their places."""
+    found = list(numbers_of(outcome))
+    for place, number in found:
+        if math.isfinite(number):
+            seen.setdefault((len(found), place), set()).add(float(number))
 
 
 def _cuts(numbers: list[float], count: int, place: Place) -> list[float]:
