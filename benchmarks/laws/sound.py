@@ -1,7 +1,7 @@
-"""How many sound functions laws prove, on one pair of inputs each: python -m benchmarks.sound_laws.
+"""How many sound functions laws prove, on one pair of inputs each: python -m benchmarks.laws.sound.
 
 Each function is ordinary Python code on `random` or on numpy, whose claim is the smallest that the literature gives it,
-for the pair on which it loses most. None may be decided as VIOLATED. Writes benchmarks/sound_laws.md.
+for the pair on which it loses most. None may be decided as VIOLATED. Writes benchmarks/laws/sound.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.laws import NOISE, SLACK, geometric, sparse_vector
+from benchmarks.laws.functions import NOISE, SLACK, geometric, sparse_vector
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.text import short
@@ -31,7 +31,7 @@ SECONDS = 10.0  # for one function, at most
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 HEADER = """# Sound functions, and what laws prove of them
 
-Written by `python -m benchmarks.sound_laws`. Each of {count} functions is followed on one pair of inputs, for
+Written by `python -m benchmarks.laws.sound`. Each of {count} functions is followed on one pair of inputs, for
 {seconds:g} s at most. Its claim is the smallest that the literature gives it, with {slack:g} more of ε and δ, because
 floats have no exact e^ε. {proved} are proved on their pair, and none is accused. *δ proved* is a bound for ε as it is
 claimed, of the functions that are unresolved.
@@ -212,7 +212,7 @@ def decided(at: int) -> tuple[str, float]:
 
 
 def main() -> None:
-    """Write benchmarks/sound_laws.md."""
+    """Write benchmarks/laws/sound.md."""
     every = functions()
     kinds: dict[str, list[tuple[str, float]]] = defaultdict(list)
     with ProcessPoolExecutor(os.cpu_count()) as pool:

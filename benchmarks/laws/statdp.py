@@ -1,8 +1,8 @@
-"""Laws beside StatDP on the sparse vectors of Lyu, Su, Li 2017: python -m benchmarks.laws_beside_statdp.
+"""Laws beside StatDP on the sparse vectors of Lyu, Su, Li 2017: python -m benchmarks.laws.statdp.
 
 Both get the same function and the same pair. StatDP (Ding, Wang, Wang, Zhang, Kifer 2018) tests the event that its
 selection finds, of runs; its answers are padded to one length, which it needs. Needs its checkout and numba on the
-path, see `benchmarks/adversary/others.py`. Writes benchmarks/laws_beside_statdp.md.
+path, see `benchmarks/adversary/others.py`. Writes benchmarks/laws/statdp.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.laws import LAPLACE, NOISE, SLACK, sparse_vector
+from benchmarks.laws.functions import LAPLACE, NOISE, SLACK, sparse_vector
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.text import short
 from subnormal.mechanisms.privacy import Claim
@@ -27,7 +27,7 @@ QUERIES, RUNS, SECONDS = 4, 100_000, 30.0
 NONE = 9  # an answer that was not given
 HEADER = """# Laws beside other tools
 
-Written by `python -m benchmarks.laws_beside_statdp`. Sparse vectors of Lyu, Su, Li 2017 with textbook Laplace
+Written by `python -m benchmarks.laws.statdp`. Sparse vectors of Lyu, Su, Li 2017 with textbook Laplace
 noise, ε = 1 and {queries} queries, on one pair. StatDP 0.1 (d1f1e8f) selects an event of {runs:,} runs and tests it on
 as many. *p* is its p-value, which proves nothing where it is large. Its answers are padded to one length, and those of
 Algorithm 3 cut off at ±2. A broken algorithm may keep its claim on this pair.
@@ -77,7 +77,7 @@ def p_value(function: Callable[[Any], Any], pair: tuple[list[int], list[int]]) -
 
 
 def main() -> None:
-    """Write benchmarks/laws_beside_statdp.md."""
+    """Write benchmarks/laws/statdp.md."""
     logging.disable(logging.CRITICAL)
     low, high = [0] * (QUERIES // 2), [1] * (QUERIES // 2)
     pair, lines = (low + high, high + low), []

@@ -1,0 +1,1 @@
+"""What laws prove of functions as they are."""
