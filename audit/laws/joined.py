@@ -36,10 +36,10 @@ _STATEFUL = frozenset(("seed", "setstate", "set_state"))
 _EFFECTLESS = (  # instructions that change nothing but the variables and the stack of the call
     *("RESUME", "NOP", "CACHE", "EXTENDED_ARG", "NOT_TAKEN", "LOAD_FAST", "STORE_FAST", "LOAD_CONST", "LOAD_SMALL_INT"),
     *("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "COPY_FREE_VARS", "PUSH_NULL", "PRECALL", "CALL"),
-    *("KW_NAMES", "BINARY_OP", "UNARY_", "COMPARE_OP", "IS_OP", "TO_BOOL", "POP_JUMP_", "JUMP_", "RETURN_"),
-    *("POP_TOP", "COPY", "SWAP", "FORMAT_", "CONVERT_VALUE", "BUILD_STRING", "BUILD_TUPLE", "RAISE_VARARGS"),
+    *("KW_NAMES", "BINARY_OP", "UNARY_", "COMPARE_OP", "IS_OP", "TO_BOOL", "POP_JUMP_", "JUMP_", "RETURN_VALUE"),
+    *("RETURN_CONST", "POP_TOP", "COPY", "SWAP", "FORMAT_", "CONVERT_VALUE", "BUILD_STRING", "BUILD_TUPLE"),
+    "RAISE_VARARGS",
 )
-_OTHERS = frozenset(("RETURN_GENERATOR",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _names_read(code: CodeType) -> frozenset[str] | None:
     """Return the names that code reads from its module; None where an instruction may change something."""
     instructions = list(dis.get_instructions(code))
     for one in instructions:
-        if not one.opname.startswith(_EFFECTLESS) or one.opname in _OTHERS or one.argval in _STATEFUL:
+        if not one.opname.startswith(_EFFECTLESS) or one.argval in _STATEFUL:
             return None
     return frozenset(one.argval for one in instructions if one.opname == "LOAD_GLOBAL")
 
@@ -168,14 +168,15 @@ def _read(function: FunctionType) -> dict[str, Any]:
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:
-    return dict(zip(function.__code__.co_freevars, map(_contents, function.__closure__ or ()), strict=True))
+    return dict(zip(function.__code__.co_freevars, map(content_of, function.__closure__ or ()), strict=True))
 
 
-def _contents(cell: CellType) -> Any:
+def content_of(cell: CellType) -> Any:
+    """Return what a cell holds, None where that is nothing."""
     try:
         return cell.cell_contents
     except ValueError:  # empty
-        return ...
+        return None
 
 
 def _variables(function: FunctionType, seen: set[FunctionType]) -> Iterator[Callable[[], Any]]:
@@ -187,7 +188,7 @@ def _variables(function: FunctionType, seen: set[FunctionType]) -> Iterator[Call
             yield from _variables(value, seen)
         elif _is_plain(value):
             of_module = functools.partial(function.__globals__.get, name)
-            yield functools.partial(_contents, cells[name]) if name in cells else of_module
+            yield functools.partial(content_of, cells[name]) if name in cells else of_module
 
 
 def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
@@ -240,8 +241,14 @@ def _sign(sign: int, parts: Sequence[_Part], more: _Part) -> int | None:
         return None
     if not all(abs(end) < math.inf for end in (before, last, first, after)):
         return None
+    last, first = _ordered(last), _ordered(first)
     signs = {sign, more.sign, int(first > last) - int(first < last)} - {0}
     return sum(signs) if len(signs) < 2 else None
+
+
+def _ordered(value: Any) -> tuple[Any, float]:
+    """Return what orders numbers, −0.0 below 0.0: the code may ask for the sign."""
+    return value, math.copysign(1.0, value) if isinstance(value, float) else 1.0
 
 
 def _drawn(path: Path, branches: _Branches, key: Hashable) -> Any:

@@ -28,7 +28,7 @@ import numpy as np
 from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.extremes import of_extreme
-from subnormal.audit.laws.joined import joinable, joined
+from subnormal.audit.laws.joined import content_of, joinable, joined
 from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, wave
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
@@ -299,7 +299,7 @@ def _objects(function: Any, depth: int = 3) -> Iterator[dict[str, Any]]:
         if isinstance(getattr(one, "__dict__", None), dict) and not isinstance(one, ModuleType | type):
             yield vars(one)
     for cell in getattr(function, "__closure__", None) or ():
-        if depth and callable(contents := _contents(cell)):
+        if depth and callable(contents := content_of(cell)):
             yield from _objects(contents, depth - 1)
 
 
@@ -330,17 +330,10 @@ def _functions(function: Any, depth: int = 3) -> Iterator[FunctionType]:
         return
     yield function
     for cell in function.__closure__ or ():
-        if depth and callable(contents := _contents(cell)):
+        if depth and callable(contents := content_of(cell)):
             yield from _functions(contents, depth - 1)
 
 
 def _cells(function: Any) -> Iterator[CellType]:
     for one in _functions(function):
-        yield from (cell for cell in one.__closure__ or () if _contents(cell) is not None)
-
-
-def _contents(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # empty
-        return None
+        yield from (cell for cell in one.__closure__ or () if content_of(cell) is not None)

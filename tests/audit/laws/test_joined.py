@@ -252,6 +252,7 @@ NO_NUMBER = {
     "the other of two": ("u, v = random.random(), random.random()\n    return u if v < 0.5 else 2 + u", 4),
     "a pair": ("return (random.random(), 1) if random.random() < 0.5 else (0.5, 2)", 4),
     "a turn": ("u = random.random()\n    return u if u < 0.5 else 2 - u", 2),
+    "zeros whose signs turn": ("u = random.random()\n    return 0.0 if u < 0.3 else -0.0 if u < 0.6 else 0 * u", 2),
     "a turn of steps": ("u = random.random()\n    return 1.0 if u < 0.3 else 2.0 if u < 0.5 else 2 - u", 2),
     "two types": ("u = random.random()\n    return 0 if u < 0.3 else 2 * u", 2),
     "an end that is infinite": ("u = random.random()\n    return -math.inf if u < 0.3 else u", 2),
@@ -274,7 +275,7 @@ def noise(s):
     {noise}
 def run(data):
     x, y = noise(data), noise(data)
-    return isinstance(x, int), x > y, x == 1, x < 1.2
+    return isinstance(x, int), x > y, x == 1, x < 1.2, not isinstance(x, tuple) and math.copysign(1.0, x)
 """
     agree(followed(made(text)), walked(made(text), draws))
 
