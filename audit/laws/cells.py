@@ -9,16 +9,19 @@ from __future__ import annotations
 import bisect
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from subnormal.attacks.core.events import Between
-from subnormal.audit.laws.followed import numbers_along, walks_of, with_numbers
+from subnormal.audit.laws.followed import lazy_outcome, numbers_along, walks_of, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.sources import Source
+from subnormal.audit.values.outcomes import as_outcome
+from subnormal.mechanisms.core.outcome_identity import identity
 
 CELLS, TOGETHER = 64, 16  # of an outcome that is a number, and of all numbers in another one together, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
@@ -55,21 +58,27 @@ class Cells:
 
     def of(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return a function whose outcomes are in cells."""
-        return lambda data: self(function(data))
+        return lambda data: self(lazy_outcome(function(data)))
 
 
-def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[Any], seconds: float) -> Cells | None:
-    """Return cells for the outcomes of a function; None where they hold no random numbers.
+SHAPES = Cells({})
+
+
+def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[Any], seconds: float) -> list[Cells]:
+    """Return cells for the outcomes of a function, the coarsest first; none where they hold no random numbers.
+
+    In the coarsest ones, all numbers are one: they tell by which of several shapes outcomes differ.
 
     source: where it draws from while this lasts. Raises NotFollowedError as `law` does.
     """
     seen: dict[tuple[int, Place], set[float]] = {}
-    is_random, deadline = False, time.monotonic() + seconds
+    shapes, is_random, deadline = set[Hashable](), False, time.monotonic() + seconds
     with walks_of(function, inputs, REST, floats=True, most=FOLLOWED) as walks:
         for walk in walks:
             walk.follow(source, seconds / len(inputs))
             tried = max(TRIED, OUTCOMES // max(1, len(walk.ends)))
             for end in sorted(walk.ends, key=lambda end: -end.path.weight())[:PATHS]:
+                shapes.add(identity(as_outcome(SHAPES(end.outcome))))
                 if not any(is_lazy(number) for _, number in numbers_of(end.outcome)):
                     _note(seen, end.outcome)
                     continue
@@ -79,7 +88,10 @@ def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[An
                     if drawn is None or time.monotonic() > deadline:
                         break
                     _note(seen, with_numbers(end.outcome, dict(enumerate(drawn))))
-    return Cells({key: _cuts(sorted(numbers), *key) for key, numbers in seen.items()}) if is_random else None
+    moving = {key: sorted(numbers) for key, numbers in seen.items() if len(numbers) > 1}
+    beside = Counter(count for count, _ in moving)
+    fine = Cells({(count, at): _cuts(numbers, beside[count], at) for (count, at), numbers in moving.items()})
+    return [SHAPES, fine][len(shapes) < 2 :] if is_random else []
 
 
 def _note(seen: dict[tuple[int, Place], set[float]], outcome: Any) -> None:
@@ -92,7 +104,7 @@ def _note(seen: dict[tuple[int, Place], set[float]], outcome: Any) -> None:
 
 def _cuts(numbers: list[float], count: int, place: Place) -> list[float]:
     """Return where cells meet: half of these places are equally likely, and half lie at equal distances, beyond the
-    numbers too."""
+    numbers too. count: of the numbers of an outcome that move."""
     most = int(TOGETHER ** (1 / count)) - 1 if place else CELLS - 1
     half, beyond = most - most // 2, (numbers[-1] - numbers[0]) / 2
     places = range(len(numbers)) if len(numbers) <= half else (np.arange(half) + 0.5) * len(numbers) / half

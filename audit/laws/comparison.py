@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,8 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
-LOOKED, FIRST = 1 / 4, 1 / 8  # of the time: to find cells of outcomes, and for a first look at outcomes as they are
+LOOKED = 1 / 4  # of the time, to find cells of outcomes
+SHAPES, FIRST = 1 / 2, 1 / 4  # of what is left then, for shapes of outcomes, and for a first look at them as they are
 SECOND = 3 / 4  # of what is left then, for outcomes in cells
 
 
@@ -77,28 +78,32 @@ def decide(
     the seconds are not positive.
     """
     require_positive("seconds", seconds)
-    pair = data_in, data_out
-    with replaced(function) as source, walks_of(function, pair, rest) as walks:
+    pair, found, refused = (data_in, data_out), None, None
+    with replaced(function) as source, ExitStack() as opened:
+        as_they_are = opened.enter_context(walks_of(function, pair, rest))
         deadline = time.monotonic() + seconds  # generators were looked for among all objects, which may be millions
-        cells = cells_of(source, function, pair, LOOKED * seconds)
-        if cells is None:
-            return _decided(source, walks, claim, deadline - time.monotonic())
-        found, refused = None, None
-        try:
-            found = _decided(source, walks, claim, FIRST * seconds)
-        except NotFollowedError as error:
-            refused = error
-        if found is None or found.verdict is Verdict.UNRESOLVED:
-            share = SECOND if found else 1.0
-            with suppress(NotFollowedError), walks_of(cells.of(function), pair, rest) as in_cells:
-                coarse = _decided(source, in_cells, claim, share * (deadline - time.monotonic()))
-                found = replace(coarse, cells=cells) if coarse.verdict is Verdict.VIOLATED else found
-        if found is None:
-            assert refused is not None
-            raise refused
-        if found.verdict is Verdict.UNRESOLVED and time.monotonic() < deadline:
-            return _decided(source, walks, claim, deadline - time.monotonic())
-        return found
+        steps: list[tuple[Cells | None, float]] = [(None, 1.0)]
+        if looked := cells_of(source, function, pair, LOOKED * seconds):
+            *coarse, fine = looked
+            steps = [*((one, SHAPES) for one in coarse), (None, FIRST), (fine, SECOND), *steps]
+        for cells, share in steps:
+            left = deadline - time.monotonic()
+            if left <= 0 and (found or refused):
+                break
+            in_cells = cells and opened.enter_context(walks_of(cells.of(function), pair, rest))
+            try:
+                decided = _decided(source, in_cells or as_they_are, claim, share * left)
+            except NotFollowedError as error:
+                refused = refused or error
+                continue
+            if decided.verdict is Verdict.VIOLATED or cells is None:
+                found = replace(decided, cells=cells)
+            if found and found.verdict is not Verdict.UNRESOLVED:
+                return found
+    if found is None:
+        assert refused is not None
+        raise refused
+    return found
 
 
 def _decided(source: Source, walks: list[Walk], claim: Claim, seconds: float) -> Comparison:

@@ -340,13 +340,15 @@ def _called(function: Callable[[Any], Any], data: Any, *, floats: bool) -> Any:
         raise
     except BaseException as error:  # as in a check, an exit is an outcome too
         return refused(error, handled)
-    return _with_floats(returned) if floats else as_outcome(_plain(returned))
+    return lazy_outcome(returned) if floats else as_outcome(_plain(returned))
 
 
-def _with_floats(value: Any) -> Any:
-    """Return an outcome, in which lazy numbers stay in lists, tuples and arrays."""
+def lazy_outcome(value: Any) -> Any:
+    """Return an outcome, in which lazy numbers stay in lists, tuples, arrays, and mappings from texts or integers."""
     if type(value) in (list, tuple):
-        return type(value)(map(_with_floats, value))
+        return type(value)(map(lazy_outcome, value))
+    if isinstance(value, dict) and {*map(type, value)} <= {str, int}:  # whose order depends on the keys alone
+        return tuple(sorted(((key, lazy_outcome(one)) for key, one in value.items()), key=lambda item: repr(item[:1])))
     return value if is_lazy(value) or isinstance(value, LazyArray) else as_outcome(_plain(value))
 
 

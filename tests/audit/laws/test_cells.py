@@ -1,8 +1,11 @@
 """Outcomes in cells: they are found from the outcome alone, and show violations that outcomes as they are do not."""
 
+import itertools
 import math
 import random
 from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ from subnormal.audit.laws.followed import Walk, law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.model import Verdict
+from subnormal.audit.values.outcomes import as_outcome
 from tests.audit.laws.short_uniforms import short_uniforms
 
 CELLS_OF_TWO = Cells({(2, (0,)): (0.25, 1.0), (2, (1, 1)): (0.5,), (1, ()): (2.0, 3.0, 5.0)})
@@ -52,30 +56,56 @@ def test_neighbouring_cells_are_an_interval() -> None:
     assert CELLS_OF_TWO.between([0, 2]) is CELLS_OF_TWO.between([(0, 1)]) is None
 
 
-def found_cells(function: Any, inputs: list[Any]) -> Cells | None:
+def found_cells(function: Any, inputs: list[Any]) -> list[Cells]:
     with replaced(function) as source:
         return cells_of(source, function, inputs, 10.0)
 
 
 def test_cuts_are_where_the_numbers_are_and_beyond() -> None:
-    cells = found_cells(lambda x: x + random.random(), [0.0, 1.0])
-    assert cells is not None
+    (cells,) = found_cells(lambda x: x + random.random(), [0.0, 1.0])
     cuts = list(cells.cuts[1, ()])
     assert cuts == sorted(set(cuts))
     assert 32 <= len(cuts) < CELLS
     assert cuts[0] < 0.0
     assert cuts[-1] > 2.0
-    few = found_cells(lambda x: x + random.randrange(3), [0])
-    assert few is not None
+    (few,) = found_cells(lambda x: x + random.randrange(3), [0])
     assert {0.0, 1.0, 2.0} <= {*few.cuts[1, ()]}
-    assert found_cells(lambda x: random.random() < 0.5, [0]) is None
-    assert found_cells(lambda x: 1.5, [0]) is None
+    assert found_cells(lambda x: random.random() < 0.5, [0]) == []
+    assert found_cells(lambda x: 1.5, [0]) == []
+
+
+def test_outcomes_of_several_shapes_are_told_apart_by_their_shapes_first() -> None:
+    def above(queries: list[int]) -> Any:
+        noisy = [query + random.expovariate(1) for query in queries]
+        return [one if one > 2 else None for one in noisy]
+
+    shapes, cells = found_cells(above, [[0, 0], [1, 0]])
+    assert shapes([2.5, None]) == shapes([9, None]) == (0, None) != shapes([None, 2.5])
+    assert cells([2.1, None]) != cells([9.0, None])
+    found = decide(above, [0, 0, 0], [1, 1, 1], Claim(2.5), seconds=20.0)  # of P(Exp > 2) and P(Exp > 1), three times
+    assert (found.verdict, found.cells) == (Verdict.VIOLATED, shapes)
+    assert found.evidence.epsilon == pytest.approx(3.0, abs=1e-5)
+
+
+def test_numbers_in_a_mapping_have_the_places_of_its_outcome() -> None:
+    def counts(x: float, draw: Callable[[], float]) -> dict[Any, Any]:
+        return {"b": x + draw(), "a": [draw()], 10: "z", 9: draw(), "ab": {"c": draw()}}
+
+    (cells,) = found_cells(lambda x: counts(x, random.random), [0.0, 0.5])
+    with short_uniforms(8):
+        found = law(cells.of(lambda x: counts(x, random.random)), 0.5)
+    eighths = [k / 8 for k in range(8)]
+    every = Counter(cells(as_outcome(counts(0.5, iter(ks).__next__))) for ks in itertools.product(eighths, repeat=4))
+    assert len(every) >= 8  # of four numbers in two cells each
+    assert {*found.law.atoms} == {*every}
+    assert all(found.probability(one) == (Fraction(count, 8**4),) * 2 for one, count in every.items())
 
 
 VIOLATED: dict[str, tuple[Any, Any, Any, float]] = {
     "a float": (lambda x: x - 0.5 * math.log(1 - random.random()), 0.0, 1.0, 1.0),
     "a rounded Gaussian": (lambda x: round(x + random.gauss(0.0, 1.0), 3), 0.0, 1.0, 1.0),
     "a mapping": (lambda x: {"a": x + random.randrange(2), "b": [random.random() < 0.5]}, 0, 1, 1.0),
+    "a mapping of floats": (lambda x: {10: x + random.expovariate(1), 9: "z", "b": random.random()}, 0.0, 1.0, 1.0),
     "a part": (lambda x: ["a", (x + random.uniform(0, 2), 1)], 0, 1, 1.0),
 }
 
