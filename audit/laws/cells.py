@@ -9,15 +9,15 @@ from __future__ import annotations
 import bisect
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from subnormal.attacks.core.events import Between
-from subnormal.audit.laws.followed import lazy_outcome, numbers_along, walks_of, with_numbers
+from subnormal.audit.laws.followed import End, lazy_outcome, numbers_along, walks_of, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.sources import Source
 from subnormal.audit.values.outcomes import as_outcome
@@ -26,6 +26,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 CELLS, TOGETHER = 64, 16  # of an outcome that is a number, and of all numbers in another one together, about
 FOLLOWED = 128  # paths, of which the likeliest tell where the numbers lie
 PATHS, TRIED, OUTCOMES = 64, 16, 256  # so many of them, by so many outcomes of each and of all
+NEARLY = 1 / 2  # of how far apart the numbers of the inputs lie: other numbers of an outcome have no cells
 REST = 2.0**-20  # of the paths, that need not be tried
 
 Place = tuple[int, ...]
@@ -71,40 +72,63 @@ def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[An
 
     source: where it draws from while this lasts. Raises NotFollowedError as `law` does.
     """
-    seen: dict[tuple[int, Place], set[float]] = {}
+    seen: dict[tuple[int, Place], tuple[list[float], ...]] = {}
     shapes, is_random, deadline = set[Hashable](), False, time.monotonic() + seconds
     with walks_of(function, inputs, REST, floats=True, most=FOLLOWED) as walks:
-        for walk in walks:
+        for world, walk in enumerate(walks):
             walk.follow(source, seconds / len(inputs))
+            likeliest = sorted(walk.ends, key=lambda end: -end.path.weight())[:PATHS]
+            shapes |= {identity(as_outcome(SHAPES(end.outcome))) for end in likeliest}
+            is_random = is_random or any(_is_random(end.outcome) for end in likeliest)
             tried = max(TRIED, OUTCOMES // max(1, len(walk.ends)))
-            for end in sorted(walk.ends, key=lambda end: -end.path.weight())[:PATHS]:
-                shapes.add(identity(as_outcome(SHAPES(end.outcome))))
-                if not any(is_lazy(number) for _, number in numbers_of(end.outcome)):
-                    _note(seen, end.outcome)
-                    continue
-                is_random = True
-                for attempt in range(tried):
-                    drawn = numbers_along(end.path, attempt)
-                    if drawn is None or time.monotonic() > deadline:
-                        break
-                    _note(seen, with_numbers(end.outcome, dict(enumerate(drawn))))
-    moving = {key: sorted(numbers) for key, numbers in seen.items() if len(numbers) > 1}
-    beside = Counter(count for count, _ in moving)
-    fine = Cells({(count, at): _cuts(numbers, beside[count], at) for (count, at), numbers in moving.items()})
-    return [SHAPES, fine][len(shapes) < 2 :] if is_random else []
+            for outcome in chain.from_iterable(_outcomes(end, tried, deadline) for end in likeliest):
+                found = list(numbers_of(outcome))
+                for place, number in found:
+                    if math.isfinite(number):
+                        seen.setdefault((len(found), place), tuple([] for _ in inputs))[world].append(float(number))
+    cuts: dict[tuple[int, Place], Sequence[float]] = {}
+    for count in {count for count, _ in seen}:
+        numbers = {place: of_each for (one, place), of_each in seen.items() if one == count}
+        chosen = _most_apart(numbers)
+        cuts |= {(count, place): _cuts(sorted({*chain(*numbers[place])}), len(chosen), place) for place in chosen}
+    return [SHAPES, Cells(cuts)][len(shapes) < 2 :] if is_random else []
 
 
-def _note(seen: dict[tuple[int, Place], set[float]], outcome: Any) -> None:
-    """Note the finite numbers of an outcome, by how many there are and by their places."""
-    found = list(numbers_of(outcome))
-    for place, number in found:
-        if math.isfinite(number):
-            seen.setdefault((len(found), place), set()).add(float(number))
+def _is_random(outcome: Any) -> bool:
+    return any(is_lazy(number) for _, number in numbers_of(outcome))
+
+
+def _outcomes(end: End, tried: int, deadline: float) -> Iterator[Any]:
+    """Yield outcomes of a path, so many where it has lazy numbers."""
+    for attempt in range(tried if _is_random(end.outcome) else 1):
+        drawn = numbers_along(end.path, attempt)
+        if drawn is None or time.monotonic() > deadline:
+            return
+        yield with_numbers(end.outcome, dict(enumerate(drawn)))
+
+
+def _most_apart(seen: Mapping[Place, Sequence[Sequence[float]]]) -> list[Place]:
+    """Return the places whose numbers differ most between the inputs, and no more than have two cells each.
+
+    seen: the numbers of each input, by their places.
+    """
+
+    def apart(place: Place) -> float:
+        one, other = (np.sort(numbers) for numbers in (seen[place][0], seen[place][-1]))
+        if not (len(one) and len(other)):
+            return 0.0  # the shape tells
+        every = np.concatenate([one, other])
+        shares = (np.searchsorted(numbers, every, "right") / len(numbers) for numbers in (one, other))
+        return float(np.abs(next(shares) - next(shares)).max())
+
+    by = {place: apart(place) for place in seen}
+    ranked = sorted((place for place in by if by[place] >= NEARLY * max(by.values())), key=lambda place: -by[place])
+    return ranked[: TOGETHER.bit_length() - 1]
 
 
 def _cuts(numbers: list[float], count: int, place: Place) -> list[float]:
     """Return where cells meet: half of these places are equally likely, and half lie at equal distances, beyond the
-    numbers too. count: of the numbers of an outcome that move."""
+    numbers too. count: of the numbers of an outcome that have cells."""
     most = int(TOGETHER ** (1 / count)) - 1 if place else CELLS - 1
     half, beyond = most - most // 2, (numbers[-1] - numbers[0]) / 2
     places = range(len(numbers)) if len(numbers) <= half else (np.arange(half) + 0.5) * len(numbers) / half

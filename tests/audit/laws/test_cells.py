@@ -89,7 +89,7 @@ def test_outcomes_of_several_shapes_are_told_apart_by_their_shapes_first() -> No
 
 def test_numbers_in_a_mapping_have_the_places_of_its_outcome() -> None:
     def counts(x: float, draw: Callable[[], float]) -> dict[Any, Any]:
-        return {"b": x + draw(), "a": [draw()], 10: "z", 9: draw(), "ab": {"c": draw()}}
+        return {"b": x + draw(), "a": [x - draw()], 10: "z", 9: draw() - x, "ab": {"c": draw() + x}}
 
     (cells,) = found_cells(lambda x: counts(x, random.random), [0.0, 0.5])
     with short_uniforms(8):
@@ -99,6 +99,19 @@ def test_numbers_in_a_mapping_have_the_places_of_its_outcome() -> None:
     assert len(every) >= 8  # of four numbers in two cells each
     assert {*found.law.atoms} == {*every}
     assert all(found.probability(one) == (Fraction(count, 8**4),) * 2 for one, count in every.items())
+
+
+def test_numbers_that_differ_most_between_the_inputs_have_cells() -> None:
+    def noisy(x: list[float]) -> list[float]:
+        return [one + random.random() for one in x]
+
+    (cells,) = found_cells(noisy, [[0.0] * 9, [0.0, 0.0, 2.0] * 3])
+    assert {place for _, place in cells.cuts} == {(2,), (5,), (8,)}
+    (cells,) = found_cells(noisy, [[0.0] * 9, [0.7] * 5 + [1.0] * 4])
+    assert {place for _, place in cells.cuts} == {(5,), (6,), (7,), (8,)}
+    assert all(cells.cuts.values())  # two cells each
+    (cells,) = found_cells(lambda x: [math.inf, math.nan, x + random.random()], [0.0, 2.0])
+    assert {*cells.cuts} == {(3, (2,))}
 
 
 VIOLATED: dict[str, tuple[Any, Any, Any, float]] = {
