@@ -49,7 +49,7 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
     "negative": operator.neg,
     "positive": operator.pos,
     "absolute": abs,
-    "fabs": abs,
+    "fabs": lambda x: abs(x) + 0.0,
     "clip": lambda x, low, high: _smaller(_larger(x, low), high),
 }
 STEPS = ("rint", "floor", "ceil", "trunc")
@@ -114,6 +114,8 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
     if not any(map(is_lazy, values)):
         return ufunc(*values)
     made = operation(*values)
+    if is_lazy(made):
+        made.in_range(wraps=True)
     if isinstance(made, bool | np.bool_) or not any(isinstance(one, float) for one in (*values, made)):
         return made
     return _as_float64(made)  # also an integer that is a bound of a clip
@@ -259,7 +261,7 @@ def _as_array(path: Path, value: Any) -> Any:
     if is_lazy(value):
         return _objects(value)
     made = asarray(value)
-    if not (made.dtype.kind in "biu" or made.dtype == np.float64 or isinstance(value, LazyArray)):
+    if made.dtype not in (np.bool_, np.int64, np.float64) and not isinstance(value, LazyArray):
         path.refuse(f"arithmetic of random numbers with numbers of type {made.dtype}")
     return made
 
@@ -309,6 +311,9 @@ def filled(values: list[Any], shape: tuple[int, ...], dtype: Any = None) -> Any:
         return values[0]
     if not any(map(is_lazy, values)):
         return array(values, dtype=dtype).reshape(shape)
+    for one in filter(is_lazy, values):
+        one.path.wraps = True
+        one.in_range()
     made = np.empty(len(values), dtype=object)
     made[:] = values
     return made.reshape(shape).view(LazyArray)

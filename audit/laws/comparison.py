@@ -118,11 +118,7 @@ def _decided(source: Source, walks: list[Walk], claim: Claim, seconds: float) ->
         found = compare(walks[0].law(), walks[1].law(), claim)
         is_over = time.monotonic() >= deadline or not any(walk.has_more(0.0) for walk in walks)
         if found.verdict is not Verdict.UNRESOLVED or is_over:
-            break
-    if found.verdict is Verdict.VIOLATED:  # the likeliest paths alone were repeated
-        for walk in walks:
-            walk.repeat(source)
-    return found
+            return found
 
 
 def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparison:

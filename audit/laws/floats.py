@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from subnormal.audit.laws.cells import is_row, numbers_of
-from subnormal.audit.laws.followed import End, follow, numbers_along, repeat
+from subnormal.audit.laws.followed import End, follow, numbers_along
 from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.laws.points import first_float
@@ -79,8 +79,6 @@ def one_world_only(
             for end in ends:
                 found = _one_of(end, parts[1 - world], lost)
                 if found is not None:
-                    for data, (all_of_one, *_) in zip((data_in, data_out), followed, strict=True):
-                        repeat(function, data, all_of_one)
                     least = Fraction(1, math.prod(end.path.sizes))
                     return OneWorldOnly(found[0], world, found[1], paths, float(least), float(lost), place)
     return None

@@ -10,7 +10,7 @@ import itertools
 import math
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from collections.abc import Set as AnySet
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +26,6 @@ from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.core.law import Law
-from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive
 
@@ -36,7 +35,8 @@ NARROW = 2.0**-20  # of the width of all bounds: paths that have no more togethe
 REFINING = 1 / 2  # of the time is kept for finer strips, where a path has constraints
 MANY = 256  # paths that are begun before the rest counts: few paths are all followed
 ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats, and than what floats call 0
-CHECKED = 256  # paths that are repeated with plain numbers
+LOWEST, HIGHEST = -2, -1  # attempts to find numbers of a path: the ends of its boxes
+REPEATED, FEW = 64, 16  # times that the first path is repeated with plain numbers, the second one half as often, …
 POSSIBLE = 8  # outcomes that may be impossible, of which more are not printed one by one
 NEVER = 1 << 30  # searches for young garbage before one through all objects
 TRIES, PASSES, MOVES = 8, 2, 8  # to find numbers that keep constraints: each is moved to where one constraint holds
@@ -232,8 +232,9 @@ class Walk:
                 self._ended.append(min(left.most, weight_of(path.boxes, path.sizes, 0)))
             return
         end = End(path, outcome)
-        if self.paths <= CHECKED or isinstance(outcome, Refused):
-            _repeat(source, end, self.function, self.data)
+        first = LOWEST if self.paths <= FEW else LOWEST + self.paths % 3  # an end of its boxes, or between them
+        for attempt in range(first, first + max(1, REPEATED // self.paths)):
+            _repeat(source, end, self.function, self.data, attempt)
         self.ends.append(end)
         self._left -= path.weight()
 
@@ -256,11 +257,6 @@ class Walk:
             finer = _bounds(end.path, self.strips)
             self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1])), self.strips
         return True
-
-    def repeat(self, source: Source) -> None:
-        """Repeat all paths that ended, with plain numbers. Raises NotFollowedError where one leads elsewhere."""
-        for end in self.ends:
-            _repeat(source, end, self.function, self.data)
 
     def law(self) -> FollowedLaw:
         """Return the law, from the bounds so far."""
@@ -371,18 +367,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def repeat(function: Callable[[Any], Any], data: Any, ends: Iterable[End]) -> None:
-    """Repeat paths with plain numbers, all of them. Raises NotFollowedError where one leads to another outcome."""
-    with replaced(function) as source:
-        for end in ends:
-            _repeat(source, end, function, data)
-
-
-def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any) -> None:
+def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any, attempt: int) -> None:
     """Repeat a path with plain numbers. Raises NotFollowedError where the outcome is another one: then the function
     draws from elsewhere, keeps a state, or tells a lazy number from a float."""
     path = end.path
-    numbers = numbers_along(path)
+    numbers = numbers_along(path, attempt)
     if numbers is None:
         return
     source.path, source.numbers = Path(), iter(list(zip(numbers, path.sizes, strict=False)))
@@ -401,10 +390,15 @@ def _repeat(source: Source, end: End, function: Callable[[Any], Any], data: Any)
 
 
 def numbers_along(path: Path, first: int = 0) -> list[int] | None:
-    """Return numbers that lead along a path; None where none was found. first: number of the first attempt."""
+    """Return numbers that lead along a path; None where none was found.
+
+    first: number of the first attempt; `LOWEST` and `HIGHEST` begin at an end of each box, the others anywhere.
+    """
     boxes = path.boxes[: len(path.sizes)]
-    for attempt in range(first, first + (TRIES if path.constraints else 1)):
-        numbers = {at: low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)}
+    for attempt in range(first, first + (TRIES if path.constraints and first >= 0 else 1)):
+        ends = {LOWEST: [low for low, _ in boxes], HIGHEST: [high - 1 for _, high in boxes]}.get(attempt)
+        drawn = ends or [low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)]
+        numbers = dict(enumerate(drawn))
         for one in path.constraints * PASSES:
             uniforms = sorted(one.rising, reverse=True)
             for step in range(MOVES):

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.audit.laws.lazy import Lazy, is_lazy
+from subnormal.audit.laws.codes import READ_CELLS, READ_NAMES, inner_codes, only_calls
+from subnormal.audit.laws.lazy import Lazy, is_lazy, ordered
 from subnormal.audit.laws.path import Path, StoppedError
 from subnormal.audit.laws.points import as_integer
 
@@ -33,6 +34,12 @@ _PLAIN = frozenset((int, float, bool, str, type(None), np.float64, np.int64, ran
 _MODULES = frozenset(map(id, (math, random, np, np.random)))
 _BUILTINS = frozenset(map(id, (abs, bool, float, int, max, min, pow, round)))
 _STATEFUL = frozenset(("seed", "setstate", "set_state"))
+_ATTRIBUTES = {  # of modules, generators and numbers
+    name
+    for one in (math, random, np, np.random, random.Random, *_GENERATORS, int, float, str)
+    for name in dir(one)
+    if not name.startswith("_")
+} - _STATEFUL
 _EFFECTLESS = (  # instructions that change nothing but the variables and the stack of the call
     *("RESUME", "NOP", "CACHE", "EXTENDED_ARG", "NOT_TAKEN", "LOAD_FAST", "STORE_FAST", "LOAD_CONST", "LOAD_SMALL_INT"),
     *("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "COPY_FREE_VARS", "PUSH_NULL", "PRECALL", "CALL"),
@@ -54,7 +61,9 @@ class _Part:
         """Return the value at one number, or at each of an array."""
         if is_lazy(self.value):
             return self.value.f({0: number})
-        return np.full(len(number), self.value) if isinstance(number, np.ndarray) else self.value
+        if not isinstance(number, np.ndarray):
+            return self.value
+        return np.full(len(number), self.value, dtype=_dtype(self.value))
 
     @property
     def sign(self) -> int:
@@ -76,23 +85,29 @@ class _Branches:
     groups: Sequence[tuple[int, Sequence[_Part]]]
 
 
-def joined(source: Any, function: FunctionType) -> Callable[..., Any]:
-    """Return what stands in for a function without effects. source: where it draws from."""
+def joined(source: Any, function: FunctionType) -> tuple[Callable[..., Any], Callable[[], None]]:
+    """Return what stands in for a function without effects, and what is called when all else has its stand-in.
+
+    source: where it draws from.
+    """
     known: dict[Hashable, _Branches | None] = {}
-    variables = list(_variables(function, {function}))
+    plain, others = list[Callable[[], Any]](), list[Callable[[], Any]]()
+    _note_variables(function, {function}, plain, others)
+    fixed, token = list[Any](), object()
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        given = (*arguments, *options.values(), *(read() for read in variables))
-        if source.numbers is not None or not all(map(_is_plain, given)):
+        given = (*arguments, *options.values(), *(read() for read in plain))
+        is_other = any(read() is not value for read, value in zip(others, fixed, strict=True))
+        if source.numbers is not None or is_other or not all(map(_is_plain, given)):
             return function(*arguments, **options)
         key = tuple(options), tuple(map(_written, given))
         if key not in known:
             known[key] = _branches(source, functools.partial(function, *arguments, **options))
         found = known[key]
-        return function(*arguments, **options) if found is None else _drawn(source.path, found, (function, key))
+        return function(*arguments, **options) if found is None else _drawn(source.path, found, (token, key))
 
-    return called
+    return called, lambda: fixed.extend(read() for read in others)
 
 
 def _written(value: Any) -> Hashable:
@@ -107,21 +122,13 @@ def joinable(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
         if id(one) in seen or len(seen) > REACHED:
             continue
         seen.add(id(one))
-        names = [name for code in _codes(one.__code__) for name in code.co_names]
+        names = [name for code in inner_codes(one.__code__) for name in code.co_names]
         known = list(map(one.__globals__.get, names))
         modules = [vars(value) for value in known if type(value) is ModuleType and id(value) not in _MODULES]
-        others = [*known, *_cells(one).values(), *(module.get(name) for module in modules for name in names)]
+        others = [*known, *cells_of(one).values(), *(module.get(name) for module in modules for name in names)]
         ahead += [other for other in others if type(other) is FunctionType]
         if _has_no_effect(one, set()):
             yield one
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code and those in it, as of generator expressions."""
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _codes(one)
 
 
 @functools.lru_cache(1 << 10)
@@ -129,7 +136,8 @@ def _names_read(code: CodeType) -> frozenset[str] | None:
     """Return the names that code reads from its module; None where an instruction may change something."""
     instructions = list(dis.get_instructions(code))
     for one in instructions:
-        if not one.opname.startswith(_EFFECTLESS) or one.argval in _STATEFUL:
+        is_other = one.opname in ("LOAD_ATTR", "LOAD_METHOD") and one.argval not in _ATTRIBUTES
+        if not one.opname.startswith(_EFFECTLESS) or is_other:
             return None
     return frozenset(one.argval for one in instructions if one.opname == "LOAD_GLOBAL")
 
@@ -139,8 +147,13 @@ def _has_no_effect(function: FunctionType, callers: set[FunctionType]) -> bool:
     if function in callers or _names_read(function.__code__) is None:
         return False
     return all(
-        _is_harmless(value) or (type(value) is FunctionType and _has_no_effect(value, callers | {function}))
-        for value in _read(function).values()
+        _is_harmless(value)
+        or (
+            type(value) is FunctionType
+            and only_calls([function.__code__], name, (*READ_NAMES, *READ_CELLS))
+            and _has_no_effect(value, callers | {function})
+        )
+        for name, value in _read(function).items()
     )
 
 
@@ -156,6 +169,8 @@ def _is_harmless(value: Any) -> bool:
 
 def _is_plain(value: Any) -> bool:
     """Return whether a value cannot change but by what is drawn from it."""
+    if isinstance(value, random.Random) and vars(value).keys() - {"gauss_next"}:
+        return False
     return type(value) in _PLAIN or isinstance(value, _GENERATORS)
 
 
@@ -164,10 +179,11 @@ def _read(function: FunctionType) -> dict[str, Any]:
     of_module = _names_read(function.__code__) or ()
     names = {name: function.__globals__.get(name, getattr(builtins, name, ...)) for name in of_module}
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return names | _cells(function) | {str(place): value for place, value in enumerate(defaults)}
+    return names | cells_of(function) | {str(place): value for place, value in enumerate(defaults)}
 
 
-def _cells(function: FunctionType) -> dict[str, Any]:
+def cells_of(function: FunctionType) -> dict[str, Any]:
+    """Return what the cells of a function hold, by their names."""
     return dict(zip(function.__code__.co_freevars, map(content_of, function.__closure__ or ()), strict=True))
 
 
@@ -179,16 +195,21 @@ def content_of(cell: CellType) -> Any:
         return None
 
 
-def _variables(function: FunctionType, seen: set[FunctionType]) -> Iterator[Callable[[], Any]]:
-    """Yield what reads the plain values that a function, and those that it calls, depend on: they may change."""
+def _note_variables(
+    function: FunctionType, seen: set[FunctionType], plain: list[Callable[[], Any]], others: list[Callable[[], Any]]
+) -> None:
+    """Add what reads the values that a function, and those that it calls, depend on: plain ones, which may change, and
+    others, which may not."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    others += [functools.partial(getattr, function, name) for name in ("__code__", "__defaults__", "__kwdefaults__")]
     for name, value in _read(function).items():
+        of_module = functools.partial(function.__globals__.get, name)  # None for a function of Python
+        (plain if _is_plain(value) else others).append(
+            functools.partial(content_of, cells[name]) if name in cells else of_module
+        )
         if type(value) is FunctionType and value not in seen:
             seen.add(value)
-            yield from _variables(value, seen)
-        elif _is_plain(value):
-            of_module = functools.partial(function.__globals__.get, name)
-            yield functools.partial(content_of, cells[name]) if name in cells else of_module
+            _note_variables(value, seen, plain, others)
 
 
 def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
@@ -199,6 +220,7 @@ def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
         while ahead:
             source.path = alone = Path([], ahead.pop(), path.deadline, draws=1, least=0.0)
             value = _value(call)
+            alone.ended = True  # what asks for more of its number, such as the text of an exception, is not followed
             path.go_on()
             is_followed = not (alone.failed or alone.stopped) and len(alone.sizes) == 1
             if not is_followed or value is None or len(parts) == BRANCHES:
@@ -241,14 +263,9 @@ def _sign(sign: int, parts: Sequence[_Part], more: _Part) -> int | None:
         return None
     if not all(abs(end) < math.inf for end in (before, last, first, after)):
         return None
-    last, first = _ordered(last), _ordered(first)
+    last, first = ordered(last), ordered(first)
     signs = {sign, more.sign, int(first > last) - int(first < last)} - {0}
     return sum(signs) if len(signs) < 2 else None
-
-
-def _ordered(value: Any) -> tuple[Any, float]:
-    """Return what orders numbers, −0.0 below 0.0: the code may ask for the sign."""
-    return value, math.copysign(1.0, value) if isinstance(value, float) else 1.0
 
 
 def _drawn(path: Path, branches: _Branches, key: Hashable) -> Any:
@@ -277,7 +294,7 @@ def _number(path: Path, at: int, sign: int, parts: Sequence[_Part], key: Hashabl
             return parts[bisect.bisect_right(ends, number)].at(number)
         places = np.searchsorted(np.array(ends, dtype=np.int64), number, side="right")
         values = [(place, parts[place].at(number[places == place])) for place in np.unique(places).tolist()]
-        made = np.empty(len(number), dtype=values[0][1].dtype if values else np.float64)
+        made: Any = np.empty(len(number), dtype=_dtype(parts[0].at(parts[0].low)))
         for place, own in values:
             made[places == place] = own
         return made
@@ -285,3 +302,8 @@ def _number(path: Path, at: int, sign: int, parts: Sequence[_Part], key: Hashabl
     lazy = Lazy(path, {at: sign or 1}, f, key)
     lazy.rounded = all(not is_lazy(part.value) or part.value.rounded for part in parts)
     return lazy
+
+
+def _dtype(value: Any) -> type:
+    """Return the type of arrays of such numbers: Python's integers have no bounds."""
+    return np.float64 if isinstance(value, float) else object

@@ -13,6 +13,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Hashable, Mapping
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, e
 from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
 
 VALUES = 1 << 16  # of an integer, that are told apart at most
+MOST = (1 << 63) - 1  # of numpy's integers
 
 Value = Callable[[Any], Any]
 
@@ -55,7 +57,8 @@ class Lazy:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return type(self.ends()[0])
+        low, high = map(type, self.ends())
+        return low if low is high else self.path.refuse("a random number of two types")
 
     def at(self, numbers: Any) -> Any:
         """Return the value for numbers drawn, or the values for points."""
@@ -104,8 +107,9 @@ class Lazy:
             signs = {at: one * sign for at, one in self.signs.items()}
             key: Hashable = (operation, self.key, type(constant), repr(constant))
             inner = (lambda value: operation(value, constant)), self
+            self._stays_a_number(operation, constant)
             made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
-            return made if constant is other else made.of_type(np.float64)
+            return (made if constant is other else made.of_type(np.float64)).in_range(wraps=constant is not other)
         g = other.at
         signs = self._joined(other, sign, other_sign)
         if any(abs(end) == math.inf for one in (self, other) for end in one.corner_values()):
@@ -113,7 +117,26 @@ class Lazy:
         parts = None if self.signs.keys() & other.signs.keys() else (operation, self, sign, other, other_sign)
         is_told = parts is not None or len(signs) == 1  # by the uniforms in their order, which ones are whose
         key = (operation, self.key, other.key) if is_told else (operation, self.name, other.name)
-        return Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, None, parts)
+        return Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, None, parts).in_range()
+
+    def _stays_a_number(self, operation: Callable[[Any, Any], Any], constant: Any) -> None:
+        """Refuse an operation with a constant whose result may be none, or an integer that no float can be."""
+        for end in self.corner_values():
+            try:
+                made = operation(end, constant)
+            except OverflowError:
+                made = math.nan
+            if made != made:
+                self.path.refuse("an operation of a random number whose result may be no number")
+
+    def in_range(self, *, wraps: bool = False) -> Lazy:
+        """Return this number. Refuse an integer that numpy's integers, where they may be behind it, do not hold.
+
+        wraps: whether they are.
+        """
+        if (wraps or self.path.wraps) and any(isinstance(one, int) and abs(one) > MOST for one in self.corner_values()):
+            self.path.refuse("a random integer beyond those of numpy")
+        return self
 
     def _joined(self, other: Lazy, sign: int, other_sign: int) -> dict[int, int]:
         signs = {at: one * sign for at, one in self.signs.items()}
@@ -123,7 +146,7 @@ class Lazy:
         return signs
 
     def _constant(self, other: Any) -> Any:
-        if isinstance(other, np.float64 | np.integer | np.bool_):
+        if isinstance(other, np.float64 | np.int64 | np.bool_):  # other integers wrap elsewhere
             other = other.item()
         if type(other) not in (int, float, bool) or other != other:
             self.path.refuse(f"arithmetic with a value of type {type(other).__name__}")
@@ -138,9 +161,17 @@ class Lazy:
     def unary(self, function: Callable[[Any], Any], sign: int = 1, key: Hashable = None) -> Lazy:
         """Return function(self), which rises for the sign 1. Where it raises for some values, those are told apart."""
         made = _applied(self, elementwise(function), sign, key or function)
+        self._raise_where(function)
+        return made.in_range()
+
+    def _raise_where(self, function: Callable[[Any], Any]) -> None:
+        """Raise what a function raises for some values. A path where it raises at both ends, such as an arc cosine
+        beyond −1 and 1, is divided at 0 first."""
+        at_both = all(raises(function, end) for end in self.ends())
+        if at_both and self.decide(lambda value: value < 0 and raises(function, value)):
+            function(self.ends()[0])
         if self.decide(lambda value: raises(function, value)):
             function(self.ends()[0])
-        return made
 
     # Arithmetic
 
@@ -169,7 +200,7 @@ class Lazy:
         if not is_lazy(other):
             if math.isinf(self._constant(other)):
                 self.path.refuse("a product with infinity")
-            return self._with(other, operator.mul, 1 if other >= 0 else -1)
+            return self._with(other, operator.mul, int(math.copysign(1, other)))  # −0.0 makes −0.0 of what is above 0
         return self._with(other, operator.mul, other.sign(), self.sign())
 
     def __rmul__(self, other: Any) -> Any:
@@ -178,16 +209,16 @@ class Lazy:
     def __truediv__(self, other: Any) -> Any:
         if is_lazy(other):
             if other == 0:
-                return self.ends()[0] / 0
-            return self._with(other, operator.truediv, other.sign(), -self.sign())
+                return self._by_zero(operator.truediv, self, other)
+            return self._with(other, operator.truediv, other.side_of_zero(), -self.sign())
         if self._constant(other) == 0:
-            return self.ends()[0] / other
+            return self._by_zero(operator.truediv, self, other)
         return self._with(other, operator.truediv, 1 if other > 0 else -1)
 
     def __rtruediv__(self, other: Any) -> Any:
         if self == 0:
-            return other / self.ends()[0] * 0  # raises
-        self.sign()  # it falls or rises on each side of 0
+            return self._by_zero(operator.truediv, other, self)
+        self.side_of_zero()  # it falls or rises on each side of 0
         return self._with(other, _reversed_div, -1 if self._constant(other) >= 0 else 1)
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
@@ -214,7 +245,7 @@ class Lazy:
     def __floordiv__(self, other: Any) -> Any:
         divisor = self._constant(other)
         if divisor == 0:
-            return self.ends()[0] // other
+            return self._by_zero(operator.floordiv, self, other)
         return self.split(lambda value: value // divisor, 1 if divisor > 0 else -1)
 
     def __mod__(self, other: Any) -> Any:
@@ -230,8 +261,14 @@ class Lazy:
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
+    def __lshift__(self, other: int) -> Any:
+        return self * (1 << other)
+
     def __rshift__(self, other: int) -> Any:
         return _applied(self, lambda value: value >> other, 1, (operator.rshift, other))
+
+    def __invert__(self) -> Any:
+        return ~self.point()
 
     def __and__(self, other: int) -> Any:
         return self.point() & other
@@ -259,7 +296,9 @@ class Lazy:
         return bool(other == other) and not self < other
 
     def __eq__(self, other: object) -> bool:
-        if not is_lazy(other) and not isinstance(other, int | float):
+        if not is_lazy(other) and not isinstance(other, int | float | np.int64 | np.bool_):
+            if isinstance(other, Number):
+                self.path.refuse(f"a comparison with a value of type {type(other).__name__}")
             return False
         return self is other or (not self < other and self <= other)
 
@@ -327,6 +366,19 @@ class Lazy:
             self.path.refuse("a product or power of a sum of random numbers whose sign is not known")
         return -1 if self < 0 else 1
 
+    def side_of_zero(self) -> int:
+        """Return 1 or −1, the sign on all of the boxes. Refuse a number whose boxes reach 0."""
+        if 0 in self.corner_values():
+            self.path.refuse("a division by a random number that may be 0, as far as its uniforms tell")
+        return self.sign()
+
+    def _by_zero(self, operation: Callable[[Any, Any], Any], value: Any, zero: Any) -> Any:
+        """Raise what a division by zero raises. Refuse one of numpy, whose result is infinite or no number."""
+        numbers = [one.ends()[0] if is_lazy(one) else one for one in (value, zero)]
+        if any(isinstance(one, np.generic) for one in numbers):
+            self.path.refuse("a division by zero in numpy")
+        return operation(*numbers)
+
     # Steps
 
     def whole(self, rounding: Callable[[Any], int]) -> Any:
@@ -340,12 +392,10 @@ class Lazy:
 
     def split(self, rounding: Callable[[Any], Any], sign: int = 1) -> Any:
         """Return rounding(self), a constant on each of few pieces, which rises with the value for the sign 1."""
-        if self.decide(lambda value: raises(rounding, value)):
-            rounding(self.ends()[0])
+        self._raise_where(rounding)
 
-        def step(value: Any) -> tuple[Any, float]:  # −0.0 is below 0.0
-            rounded = rounding(value)
-            return rounded, math.copysign(1.0, rounded) if isinstance(rounded, float) else 1.0
+        def step(value: Any) -> tuple[Any, float]:
+            return ordered(rounding(value))
 
         while True:
             low, high = sorted(map(step, self.ends()))
@@ -417,7 +467,7 @@ class Lazy:
         """Return the value where only one is left; an integer, or a rounded number, is split into its values. Else the
         path is refused."""
         low, high = self.ends()
-        if low == high and type(low) is type(high):
+        if type(low) is type(high) and ordered(low) == ordered(high):
             return low
         if isinstance(low, int) and high - low < VALUES:
             return self.split(int)
@@ -459,7 +509,14 @@ def _beside_arrays(name: str) -> None:
     setattr(Lazy, name, applied)
 
 
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge"):
+def _of_points(operation: Callable[[Any, Any], Any]) -> Callable[[Lazy, Any], Any]:
+    return lambda self, other: operation(other, self.point())
+
+
+for _name in ("floordiv", "mod", "lshift", "rshift"):
+    setattr(Lazy, f"__r{_name}__", _of_points(getattr(operator, _name)))
+Lazy.__rdivmod__ = _of_points(divmod)  # type: ignore[attr-defined]
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge", "eq", "ne"):
     _beside_arrays(f"__{_name}__")
 
 
@@ -521,6 +578,11 @@ def raises(function: Callable[[Any], Any], value: Any) -> bool:
     except (ValueError, OverflowError, ZeroDivisionError):
         return True
     return False
+
+
+def ordered(value: Any) -> tuple[Any, float]:
+    """Return what orders numbers, −0.0 below 0.0: the code may ask for the sign."""
+    return value, math.copysign(1.0, value) if isinstance(value, float) else 1.0
 
 
 def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashable) -> Lazy:

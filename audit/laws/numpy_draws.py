@@ -229,7 +229,8 @@ class Draws:
             self.refuse(f"{_what(kind, name)} with random arguments")
         if name == "shuffle":
             return self._shuffle(*arguments, **options)
-        typed = [(place, type(value), value) for place, value in (*enumerate(arguments), *options.items())]
+        given = (*enumerate(arguments), *options.items())  # 0.0 and −0.0 are equal, and draw other numbers
+        typed = [(place, type(value), repr(value) if isinstance(value, float) else value) for place, value in given]
         key = (kind, name, *typed)
         try:
             draw = self._known.get(key)
@@ -268,10 +269,15 @@ class Draws:
         """Return a number for each set of parameters, in the type and the shape of a result."""
         if not isinstance(like, np.ndarray):
             made = one(*(getattr(value, "item", lambda value=value: value)() for value in parameters))
-            return made if is_lazy(made) else type(like)(made)
+            if not is_lazy(made):
+                return type(like)(made)
+            if type(like) not in (int, float, np.int64, np.float64):
+                self.refuse(f"random numbers of type {type(like).__name__}")
+            made.path.wraps |= isinstance(like, np.int64)
+            return made
         if like.size > LARGEST:
             self.refuse(f"{like.size:,} random numbers in one array")
-        if like.dtype.kind not in "iu" and like.dtype != np.float64:
+        if like.dtype not in (np.int64, np.float64):
             self.refuse(f"random numbers of type {like.dtype}")
         rows = zip(*(np.broadcast_to(value, like.shape).ravel().tolist() for value in parameters), strict=True)
         made = [one(*row) for row in (rows if parameters else [()] * like.size)]

@@ -105,18 +105,18 @@ def elementwise(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def ordinal(value: float) -> int:
-    """Return the number of a float in the order of all floats, 0 for both zeros.
+    """Return the number of a float in the order of all floats, −0.0 below 0.0.
 
-    >>> ordinal(5e-324), ordinal(-5e-324)
-    (1, -1)
+    >>> ordinal(5e-324), ordinal(0.0), ordinal(-0.0), ordinal(-5e-324)
+    (1, 0, -1, -2)
     """
     (bits,) = struct.unpack("<q", struct.pack("<d", value))
-    return int(bits) if bits >= 0 else -(int(bits) + (1 << 63))
+    return int(bits) if bits >= 0 else -(int(bits) + (1 << 63)) - 1
 
 
 def float_at(number: int) -> float:
     """Return the float with this number in the order of all floats."""
-    (value,) = struct.unpack("<d", struct.pack("<q", abs(number)))
+    (value,) = struct.unpack("<d", struct.pack("<q", max(number, -number - 1)))
     return float(value) if number >= 0 else -float(value)
 
 

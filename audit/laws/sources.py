@@ -9,17 +9,15 @@ else was drawn, and plain numbers must lead to the same outcome (`followed`).
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
-import gc
 import math
 import os
 import random
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -27,8 +25,9 @@ import numpy as np
 
 from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
+from subnormal.audit.laws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
 from subnormal.audit.laws.extremes import of_extreme
-from subnormal.audit.laws.joined import content_of, joinable, joined
+from subnormal.audit.laws.joined import cells_of, content_of, joinable, joined
 from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, wave
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
@@ -42,8 +41,6 @@ RISING = (
     *("atan", "asin", "sinh", "asinh", "tanh", "atanh", "erf"),
 )
 FALLING = ("acos", "erfc")
-CALLED = 1  # bit of LOAD_GLOBAL: the name is called at once
-SEARCHED = 1 << 14  # objects of a module, among which its functions are
 BYTES = 2  # of os.urandom, whose values are told apart
 _python_copysign = math.copysign
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
@@ -95,7 +92,7 @@ def replaced(function: Any) -> Iterator[Source]:
 
     Raises NotFollowedError at the end, where another generator has moved.
     """
-    source, helpers = Source(), list(joinable(_functions(function)))
+    source, helpers, settled = Source(), list(joinable(_functions(function))), list[Callable[[], None]]()
     before = [(one, state(one)) for one in alive()]
     with ExitStack() as stack:
         enter = stack.enter_context
@@ -114,8 +111,10 @@ def replaced(function: Any) -> Iterator[Source]:
         for distributions in scipy_draws.classes():
             enter(patch.object(distributions, "rvs", _rvs(draws, distributions.rvs)))
         stand_ins = _stand_ins(source, draws)
-        for one in helpers:
-            stand_ins.add(one, joined(source, one))
+        for one in _only_called(helpers, list(_functions(function))):
+            other, settle = joined(source, one)
+            stand_ins.add(one, other)
+            settled.append(settle)
         for names in _namespaces(function):
             if stand_ins.has_original(list(names.values())):
                 for name, value in list(names.items()):
@@ -124,7 +123,8 @@ def replaced(function: Any) -> Iterator[Source]:
                         names[name] = other
         for one in _functions(function):
             names = one.__globals__
-            if "int" not in names and _only_calls_int(one):
+            # int(x) of a random number must be an integer that is known
+            if "int" not in names and only_calls(codes_of(names, [one]), "int", READ_NAMES):
                 stack.callback(names.pop, "int", None)
                 names["int"] = _int
         for cell in list(_cells(function)):  # what stands in has cells of its own
@@ -132,42 +132,26 @@ def replaced(function: Any) -> Iterator[Source]:
                 stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
                 cell.cell_contents = other
         enter(_watched(source))
+        for settle in settled:
+            settle()
         yield source
     if any(state(one) != known for one, known in before):
         raise NotFollowedError("not followed: the code draws from a generator that is not known")
 
 
-def _only_calls_int(function: FunctionType) -> bool:
-    """Return whether all functions of a module, wherever they are kept, use the type int in calls such as int(x) alone.
-
-    Where they do, another function may take its place: int(x) of a random number must be an integer that is known.
-    Functions are looked for in all that the function and its module hold: classes, decorators, dictionaries. What has
-    loaded a module is not its own: in a test, the loader leads to all of pytest.
-    """
-    names: Mapping[str, Any] = function.__globals__
-    own = [value for name, value in names.items() if name not in {"__loader__", "__spec__"}]
-    codes, seen, ahead = list[CodeType](), set[int](), [function, *own]
-    while ahead:
-        one = ahead.pop()
-        kind = type(one)
-        is_other = issubclass(kind, type) and one.__module__ != names.get("__name__")
-        if id(one) in seen or is_other or issubclass(kind, ModuleType):
-            continue
-        seen.add(id(one))
-        if len(seen) > SEARCHED:
-            return False
-        if kind is FunctionType:
-            codes += [one.__code__] if one.__globals__ is names else []
-            ahead += [one.__closure__, one.__dict__, one.__defaults__, one.__kwdefaults__]
-        elif gc.is_tracked(one):
-            ahead += gc.get_referents(one)
-    while codes:
-        code = codes.pop()
-        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
-        for one in dis.get_instructions(code) if "int" in code.co_names else ():
-            if one.argval == "int" and not (one.opname == "LOAD_GLOBAL" and (one.arg or 0) & CALLED):
-                return False
-    return True
+def _only_called(helpers: Iterable[FunctionType], functions: Sequence[FunctionType]) -> Iterator[FunctionType]:
+    """Yield those of the helpers with which code does nothing but call them: what stands in is another object."""
+    of_each = {id(one.__globals__): one.__globals__ for one in (*functions, *helpers)}.values()
+    modules = [(names, codes_of(names, functions)) for names in of_each]
+    cells = [(one.__code__, name, value) for one in functions for name, value in cells_of(one).items()]
+    for helper in helpers:
+        held = [(codes, name) for names, codes in modules for name, value in names.items() if value is helper]
+        if (
+            all(only_calls(codes, name, READ_NAMES) for codes, name in held)
+            and all(only_calls(codes, name, READ_ATTRIBUTES) for _, codes in modules for _, name in held)
+            and all(only_calls(inner_codes(code), name, READ_CELLS) for code, name, value in cells if value is helper)
+        ):
+            yield helper
 
 
 def _int(*arguments: Any, **options: Any) -> Any:
@@ -207,7 +191,7 @@ def _stand_ins(source: Source, draws: Draws) -> StandIns:
         (math.floor, _unless_lazy(math.floor, lambda x: x.__floor__())),
         (math.ceil, _unless_lazy(math.ceil, lambda x: x.__ceil__())),
         (math.trunc, _unless_lazy(math.trunc, lambda x: x.__trunc__())),
-        (math.fabs, _unless_lazy(math.fabs, abs)),
+        (math.fabs, _unless_lazy(math.fabs, lambda x: abs(x) + 0.0)),
         (math.pow, _unless_lazy(math.pow, lambda x, y: x ** float(y))),
         (math.sin, _unless_lazy(math.sin, lambda x: wave(x, math.sin, 0.5, 1))),
         (math.cos, _unless_lazy(math.cos, lambda x: wave(x, math.cos, 0.0, -1))),

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from subnormal import Claim, Verdict, law
-from subnormal.audit.laws import followed, sources
+from subnormal.audit.laws import sources
 from subnormal.audit.laws.comparison import compare, decide
 from subnormal.audit.laws.path import NotFollowedError
 from tests.audit.laws import samplers
@@ -29,11 +29,10 @@ def test_a_loss_above_the_claim_is_violated_and_equal_to_it_is_not() -> None:
     assert kept.keeps == kept.claim
 
 
-def test_a_violation_is_of_paths_that_plain_numbers_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_violation_is_of_paths_that_plain_numbers_repeat() -> None:
     def by_type(answer: int) -> int:
         return answer if type(number := random.random()) is not float else int(number < 0.5)
 
-    monkeypatch.setattr(followed, "CHECKED", 0)
     with pytest.raises(NotFollowedError, match="the same random numbers"):
         decide(by_type, 1, 0, Claim(1.0))
 

@@ -1,0 +1,86 @@
+"""What the code of functions does with the names that it reads."""
+
+from __future__ import annotations
+
+import dis
+import gc
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+CALLED = 1  # bit of an instruction that loads a name: it is called at once
+SEARCHED = 1 << 14  # objects of a module, among which its functions are
+READ_NAMES, READ_ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM"), ("LOAD_ATTR", "LOAD_METHOD")
+READ_CELLS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+METHODS_ARE_ATTRIBUTES, NULL_FOLLOWS = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
+
+
+def inner_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code and those in it, as of generator expressions."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from inner_codes(one)
+
+
+def codes_of(names: dict[str, Any], functions: Iterable[FunctionType]) -> list[CodeType] | None:
+    """Return the code of all functions of a module, wherever they are kept; None where there are too many objects.
+
+    names: of the module. functions: some of these, that it may not hold.
+
+    Functions are looked for in all that the function and its module hold: classes, decorators, dictionaries. What has
+    loaded a module is not its own: in a test, the loader leads to all of pytest.
+    """
+    own = [value for name, value in names.items() if name not in {"__loader__", "__spec__"}]
+    codes, seen, ahead = list[CodeType](), dict[int, Any](), [*functions, *own]
+    while ahead:
+        one = ahead.pop()
+        kind = type(one)
+        is_other = issubclass(kind, type) and one.__module__ != names.get("__name__")
+        if id(one) in seen or is_other or issubclass(kind, ModuleType):
+            continue
+        seen[id(one)] = one  # kept, so that no other object has its id
+        if len(seen) > SEARCHED:
+            return None
+        if kind is FunctionType:
+            codes += inner_codes(one.__code__) if one.__globals__ is names else []
+            ahead += [one.__closure__, one.__dict__, one.__defaults__, one.__kwdefaults__]
+        elif gc.is_tracked(one):
+            ahead += gc.get_referents(one)
+    return codes
+
+
+def only_calls(codes: Iterable[CodeType] | None, name: str, readers: Sequence[str]) -> bool:
+    """Return whether codes do nothing with what a name stands for but call it, where these instructions read it.
+
+    Without codes, nothing is known.
+    """
+    if codes is None:
+        return False
+    for code in codes:
+        if name in (*code.co_names, *code.co_freevars, *code.co_cellvars):
+            found = list(dis.get_instructions(code))
+            reads = [at for at, one in enumerate(found) if one.argval == name and one.opname in readers]
+            if not all(_is_called(found, at) for at in reads):
+                return False
+    return True
+
+
+def _is_called(instructions: list[dis.Instruction], at: int) -> bool:
+    """Return whether what an instruction loads is called at once, by the instructions of this version of Python: they
+    push an empty place for each call, before what is called or after it."""
+    one, (before, after) = instructions[at], (_name(instructions, at - 1), _name(instructions, at + 1))
+    has_place = bool((one.arg or 0) & CALLED)
+    if one.opname == "LOAD_METHOD" or (one.opname == "LOAD_ATTR" and METHODS_ARE_ATTRIBUTES and has_place):
+        return True
+    if NULL_FOLLOWS and one.opname != "LOAD_GLOBAL":
+        return after == "PUSH_NULL"
+    if one.opname == "LOAD_ATTR":  # of a module
+        is_last = after not in READ_ATTRIBUTES
+        return is_last and before == "LOAD_GLOBAL" and bool((instructions[at - 1].arg or 0) & CALLED)
+    return has_place if one.opname == "LOAD_GLOBAL" else before == "PUSH_NULL"
+
+
+def _name(instructions: list[dis.Instruction], at: int) -> str:
+    return instructions[at].opname if 0 <= at < len(instructions) else ""

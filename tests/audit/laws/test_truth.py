@@ -1,0 +1,279 @@
+"""Laws of functions that are easy to get wrong: the truth lies within the bounds, or the function is refused."""
+
+import copy
+import math
+import random
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subnormal.audit.laws import followed, sources
+from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.joined import joinable
+from subnormal.audit.laws.path import NotFollowedError
+from subnormal.mechanisms.core.mechanism import Refused
+
+RNG = np.random.default_rng()
+OWN = random.Random()
+NARROW = np.array([2**31 - 8], dtype=np.int32)
+Truth = dict[Any, float]
+
+
+# Zeros: -0.0 and 0.0 are two outcomes, and copysign tells them apart.
+
+
+def zero() -> float:
+    return 0.0 if random.random() < 0.5 else -0.0
+
+
+def turning_zero() -> float:
+    u = random.random() - 0.5
+    return -0.0 * u if u < 0.25 else 0.0
+
+
+def mostly_zero() -> float:
+    u = random.random()
+    return -0.0 if u < 0.5 else 0.0 if u < 0.6 else u - 0.6
+
+
+ZEROS: dict[str, tuple[Any, Truth]] = {
+    "rounded": (lambda _: str(round(0.5 - random.random(), 0)), {"-0.0": 0.5, "0.0": 0.5}),
+    "joined": (lambda _: str(zero()), {"-0.0": 0.5, "0.0": 0.5}),
+    "of numpy": (lambda _: str(float(np.rint(0.5 - random.random()))), {"-0.0": 0.5, "0.0": 0.5}),
+    "times -0.0": (lambda _: math.copysign(1.0, turning_zero()), {1.0: 0.75, -1.0: 0.25}),
+    "a sum": (lambda _: math.copysign(1.0, mostly_zero() + mostly_zero()), {1.0: 0.75, -1.0: 0.25}),
+    "a parameter": (
+        lambda _: (math.copysign(1.0, RNG.normal(0.0, 0.0)), math.copysign(1.0, RNG.normal(-0.0, 0.0))),
+        {(1.0, 1.0): 0.5, (1.0, -1.0): 0.5},
+    ),
+}
+
+
+# Integers: Python's have no bounds, numpy's wrap.
+
+
+def small() -> int:
+    u = random.random()
+    return 1 if u < 1 / 4 else 2 if u < 1 / 2 else 3
+
+
+def large() -> int:
+    return -1 if random.random() < 0.5 else 2**63
+
+
+def odd() -> int:
+    return 2**53 + 1 if random.random() < 0.5 else 2**53 + 3
+
+
+def even() -> float:
+    return 2.0**53 if random.random() < 0.5 else 2.0**53 + 8
+
+
+def far() -> int:
+    return 0 if random.random() < 0.5 else 2**53 + 1
+
+
+def divided(_: Any) -> Any:
+    try:
+        return (2**1025 - random.getrandbits(1025)) / 3.0 < 5
+    except OverflowError:
+        return "large"
+
+
+INTEGERS: dict[str, tuple[Any, Truth]] = {
+    "products": (lambda _: small() * 2**62 < small() * 2**62, {True: 5 / 16}),
+    "beyond 64 bits": (lambda _: large() < large(), {True: 1 / 4}),
+    "and floats": (lambda _: even() < odd(), {True: 1 / 2}),
+    "sums": (lambda _: far() + far() > 2**53, {True: 3 / 4}),
+    "too large for a float": (divided, {"large": 0.5}),
+    "of 8 bits": (lambda _: bool(RNG.integers(0, 10, dtype=np.uint8) - 2 < 200), {True: 0.8}),
+    "of 64 bits": (lambda _: bool(RNG.integers(0, 100) * 10**17 < 0), {True: 0.07}),
+    "powers of 64 bits": (lambda _: bool(RNG.integers(0, 100) ** 10 < 0), {True: 0.1}),
+    "in an array": (lambda _: bool((RNG.integers(0, 100, size=1) * 10**17 < 0)[0]), {True: 0.07}),
+    "beside one of 32 bits": (lambda _: bool(NARROW[0] + random.getrandbits(4) > 0), {True: 0.5}),
+    "beside one of 64 bits": (lambda _: bool(np.int64(2**60) * random.getrandbits(4) >= 0), {True: 0.5}),
+    "beside an array of 32 bits": (lambda _: bool((NARROW + RNG.integers(0, 16))[0] > 0), {True: 1.0}),
+    "a boolean of numpy": (lambda _: RNG.integers(0, 2, dtype=bool), {True: 0.5}),
+    "the size of an integer": (lambda _: isinstance(math.fabs(random.getrandbits(1)), float), {True: 1.0}),
+    "shifted": (lambda _: (random.getrandbits(1) << 2, 8 >> random.getrandbits(1)), {(4, 8): 0.25}),
+    "inverted": (lambda _: ~random.getrandbits(1), {-1: 0.5}),
+}
+
+
+# Comparisons with what is no int or float, and with what is no number.
+
+
+COMPARED: dict[str, tuple[Any, Truth]] = {
+    "np.int64": (lambda _: bool(random.getrandbits(4) == np.int64(3)), {True: 1 / 16}),
+    "np.int32": (lambda _: bool(random.getrandbits(4) == np.int32(3)), {True: 1 / 16}),
+    "Fraction": (lambda _: random.getrandbits(4) == Fraction(3), {True: 1 / 16}),
+    "Decimal": (lambda _: random.getrandbits(4) == Decimal(3), {True: 1 / 16}),
+    "complex": (lambda _: random.getrandbits(4) != 3 + 0j, {False: 1 / 16}),
+    "an array": (lambda _: bool(np.any(random.getrandbits(4) == np.array([3]))), {True: 1 / 16}),
+    "a list": (
+        lambda _: [random.getrandbits(2)].count(np.int64(2)),  # type: ignore[arg-type]
+        {1: 1 / 4},
+    ),
+    "a text": (lambda _: random.getrandbits(4) == "3", {False: 1.0}),
+    "not a number": (lambda _: (random.random() - 0.5) * 1e308 * 10 * 0 == 0, {True: 0.36}),
+    "itself": (lambda _: (lambda x: x != x)((1 - random.random()) * 1e308 * 10 * 0), {True: 0.82}),
+}
+
+
+# Exceptions: what raises below and above, and in numpy does not raise.
+
+
+def fails() -> float:
+    u = random.random()
+    if u < 0.5:
+        raise ValueError(round(2 * u + 0.4))
+    return u if u < 0.75 else 2 * u
+
+
+def late(_: Any) -> Any:
+    if random.random() < 0.6:
+        return "other"
+    product = random.getrandbits(2) * (random.getrandbits(2) * 1.0)
+    try:
+        return 1 / product <= 9 + random.random()
+    except ZeroDivisionError:
+        return "zero"
+
+
+RAISED: dict[str, tuple[Any, Truth]] = {
+    "acos": (lambda _: math.acos(3 * random.random() - 1.5) < 9, {Refused("ValueError: math domain error"): 1 / 3}),
+    "sinh": (lambda _: math.sinh(10000 * random.random() - 5000) < 9, {True: (710.47586 + math.asinh(9)) / 10000}),
+    "round": (lambda _: round((random.random() - 0.5) * 1e308 * 40) < 0, {}),
+    "log": (lambda _: math.log(random.getrandbits(2) - 3) < 9, {Refused("ValueError: math domain error"): 1.0}),
+    "a random message": (lambda _: fails() < 5, {Refused("ValueError: 0"): 1 / 20, Refused("ValueError: 1"): 9 / 20}),
+    "a product that may be 0": (late, {"zero": 0.175, "other": 0.6}),
+    "numpy's division by 0": (lambda _: bool((0.5 - RNG.random(1))[0] / 0.0 > 0), {True: 0.5}),
+    "numpy's division of 1": (lambda _: bool(1 / np.rint(RNG.random(1))[0] > 2), {True: 0.5}),
+    "a division by 0": (lambda _: 1 // random.getrandbits(1), {1: 0.5}),
+    "a remainder": (lambda _: divmod(7, 1 + random.getrandbits(1))[1] + 7 % (1 + random.getrandbits(1)), {1: 0.5}),
+    "two types": (lambda _: isinstance(2 ** (2 - random.getrandbits(2)), int), {True: 0.75}),
+}
+
+
+# Helpers that are joined: they stay the objects that they are, and what they read may change.
+
+
+def level() -> int:
+    u = random.random()
+    return 0 if u < 0.2 else 1 if u < 0.5 else 2
+
+
+def scaled() -> float:
+    u = OWN.random()
+    return OWN.scale * u if u < 0.5 else 2 * OWN.scale * u  # type: ignore[attr-defined,no-any-return]
+
+
+def rescaled(_: Any) -> tuple[bool, bool]:
+    OWN.scale = 1.0  # type: ignore[attr-defined]
+    first = scaled() < 0.25
+    OWN.scale = 1.25  # type: ignore[attr-defined]
+    return first, scaled() < 0.25
+
+
+def half() -> float:
+    return random.random()
+
+
+def whole() -> float:
+    return 2 * random.random()
+
+
+pick = half
+
+
+def picked() -> float:
+    u = pick()
+    return u if u < 0.5 else 2 * u
+
+
+def picked_again(_: Any) -> tuple[bool, bool]:
+    global pick
+    pick = half
+    first = picked() < 0.25
+    pick = whole
+    return first, picked() < 0.25
+
+
+def spread(scale: float = 1.0) -> float:
+    u = random.random()
+    return scale * u if u < 0.5 else 2 * scale * u
+
+
+def with_defaults(_: Any) -> tuple[bool, bool]:
+    helper = FUNCTIONS["spread"]
+    helper.__defaults__ = (1.0,)
+    first = spread() < 0.25
+    helper.__defaults__ = (2.0,)
+    return first, spread() < 0.25
+
+
+LOW = 0
+NAMES = {level: "level"}
+FUNCTIONS = {"spread": spread}
+
+
+def is_level(_: Any, function: Any = level) -> bool:
+    return function is level
+
+
+HELPERS: dict[str, tuple[Any, Truth]] = {
+    "is": (lambda _: level() is LOW, {True: 0.2}),
+    "a key": (lambda _: NAMES.get(level, "none"), {"level": 1.0}),
+    "a default": (is_level, {True: 1.0}),
+    "an attribute that changes": (rescaled, {(True, True): 1 / 20}),
+    "another helper": (picked_again, {(True, True): 1 / 32}),
+    "defaults that change": (with_defaults, {(True, True): 1 / 32}),
+    "a copy": (lambda _: copy.copy(level) is level, {True: 1.0}),
+}
+EASY_TO_GET_WRONG = {
+    f"{kind}: {name}": case
+    for kind, cases in {
+        "zeros": ZEROS,
+        "integers": INTEGERS,
+        "compared with": COMPARED,
+        "raised": RAISED,
+        "helpers": HELPERS,
+    }.items()
+    for name, case in cases.items()
+}
+
+
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EASY_TO_GET_WRONG)
+def test_the_truth_lies_within_the_bounds_or_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, truth = EASY_TO_GET_WRONG[name]
+    monkeypatch.setattr(followed, "_repeat", lambda *_: None)  # plain numbers find some of these out, by luck
+    try:
+        found = law(function, None, seconds=5.0, width=1.0)
+    except NotFollowedError:
+        return
+    for outcome, probability in truth.items():
+        low, high = found.probability(outcome)
+        assert float(low) - 1e-6 <= probability <= float(high) + 1e-6
+
+
+FOLLOWED = ("zeros: joined", "integers: products", "compared with: np.int64", "raised: acos", "helpers: another helper")
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_these_are_followed(name: str) -> None:
+    law(EASY_TO_GET_WRONG[name][0], None)
+
+
+def test_a_helper_that_is_defined_anew_has_its_own_law() -> None:
+    names: dict[str, Any] = {"random": random}
+    exec("def half(): return random.random()\ndef noise():\n u = half()\n return u if u < .5 else 2 * u", names)
+    exec("def function(_): return noise() < .25", names)
+    assert names["noise"] in set(joinable(sources._functions(names["function"])))
+    assert law(names["function"], None).probability(True)[0] == Fraction(1, 4)
+    exec("def half(): return 1.25 * random.random()", names)
+    assert law(names["function"], None).probability(True)[0] == pytest.approx(0.2, abs=1e-9)
