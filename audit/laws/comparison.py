@@ -25,7 +25,7 @@ from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
 LOOKED = 1 / 4  # of the time, to find cells of outcomes
-SHAPES, FIRST = 1 / 2, 1 / 4  # of what is left then, for shapes of outcomes, and for a first look at them as they are
+SHAPES, FIRST = 2 / 3, 1 / 4  # of what is left then, for shapes of outcomes, and for a first look at them as they are
 SECOND = 3 / 4  # of what is left then, for outcomes in cells
 
 

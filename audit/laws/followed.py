@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from subnormal.audit.laws import forest
 from subnormal.audit.laws.arrays import LazyArray
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.path import STEP, NotFollowedError, Path, StoppedError, weight_of
+from subnormal.audit.laws.path import STEP, Box, Constraint, NotFollowedError, Path, StoppedError, weight_of
 from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
@@ -36,10 +36,11 @@ REFINING = 1 / 2  # of the time is kept for finer strips, where a path has const
 MANY = 256  # paths that are begun before the rest counts: few paths are all followed
 ROUNDED, TINY = 1e-9, 1 << 900  # more than the roundings of a product of floats, and than what floats call 0
 LOWEST, HIGHEST = -2, -1  # attempts to find numbers of a path: the ends of its boxes
+CHECKED, ONE_OF = 256, 4  # paths that are repeated with plain numbers, and of how many later ones each one
 REPEATED, FEW = 64, 16  # times that the first path is repeated with plain numbers, the second one half as often, …
 POSSIBLE = 8  # outcomes that may be impossible, of which more are not printed one by one
 NEVER = 1 << 30  # searches for young garbage before one through all objects
-TRIES, PASSES, MOVES = 8, 2, 8  # to find numbers that keep constraints: each is moved to where one constraint holds
+TRIES, PASSES, MOVES = 8, 3, 8  # to find numbers that keep constraints: each is moved to where one constraint holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,8 +233,9 @@ class Walk:
                 self._ended.append(min(left.most, weight_of(path.boxes, path.sizes, 0)))
             return
         end = End(path, outcome)
+        often = max(REPEATED // self.paths, self.paths <= CHECKED or _digest(self.paths) % ONE_OF == 0)
         first = LOWEST if self.paths <= FEW else LOWEST + self.paths % 3  # an end of its boxes, or between them
-        for attempt in range(first, first + max(1, REPEATED // self.paths)):
+        for attempt in range(first, first + often):
             _repeat(source, end, self.function, self.data, attempt)
         self.ends.append(end)
         self._left -= path.weight()
@@ -399,17 +401,23 @@ def numbers_along(path: Path, first: int = 0) -> list[int] | None:
         ends = {LOWEST: [low for low, _ in boxes], HIGHEST: [high - 1 for _, high in boxes]}.get(attempt)
         drawn = ends or [low + _digest(attempt, at, low, high) % (high - low) for at, (low, high) in enumerate(boxes)]
         numbers = dict(enumerate(drawn))
-        for one in path.constraints * PASSES:
-            uniforms = sorted(one.rising, reverse=True)
-            for step in range(MOVES):
-                if one.test(numbers):
-                    break
-                at = uniforms[step % len(uniforms)]
-                low, high = (numbers[at], boxes[at][1]) if one.rising[at] else (boxes[at][0], numbers[at] + 1)
-                numbers[at] = low + _digest(attempt, at, low, high, step) % (high - low)
-        if all(bool(one.test(numbers)) for one in path.constraints):
-            return list(numbers.values())
+        for _ in range(PASSES):
+            moved = [_moved(one, numbers, boxes, attempt) for one in path.constraints]  # all of them, in turn
+            if not any(moved):
+                return list(numbers.values())
     return None
+
+
+def _moved(constraint: Constraint, numbers: dict[int, int], boxes: list[Box], attempt: int) -> bool:
+    """Return whether numbers do not keep a constraint, and move them until they do, or have been moved often."""
+    uniforms = sorted(constraint.rising, reverse=True)
+    for step in range(MOVES):
+        if constraint.test(numbers):
+            return step > 0
+        at = uniforms[step % len(uniforms)]
+        low, high = (numbers[at], boxes[at][1]) if constraint.rising[at] else (boxes[at][0], numbers[at] + 1)
+        numbers[at] = low + _digest(attempt, at, low, high, step) % (high - low)
+    return True
 
 
 def _digest(*values: int) -> int:

@@ -3,7 +3,7 @@
 The laws are exact, if the words of the generators are uniform and independent. What confirms this:
 
 - *Sources.* One call of each input draws from `random`, `secrets`, `numpy.random` or `scipy.stats`, and nothing else.
-- *Plain numbers.* Each path of the laws is repeated with plain numbers (`laws.followed`).
+- *Plain numbers.* Paths of the laws are repeated with plain numbers (`laws.followed`).
 - *Frequency.* `RUNS` ordinary runs of each input must agree with the laws: the shares of the event and of each outcome
   lie within the bounds of the laws, or no further off than luck is, at a confidence of 1 − `DROPPED`. This drops
   evidence that is right with a probability of at most `DROPPED`.
