@@ -1,4 +1,4 @@
-"""The largest and the smallest of many lazy numbers: one path for each that may be it.
+"""The largest and the smallest of many lazy numbers: one path for each that may be it; and their sum.
 
 A maximum that compares one number after the other has 2^(n − 1) paths, one for each history of records.
 """
@@ -13,6 +13,7 @@ from typing import Any
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.path import Constraint
 
+IS_COMPENSATED = sum([0.1] * 10) == 1.0
 FEW = 3  # numbers, of which fewer are compared one after the other
 
 
@@ -32,6 +33,20 @@ def of_extreme(original: Callable[..., Any], *, largest: bool) -> Callable[..., 
         keys = values if key is None else list(map(key, values))
         at = extreme(keys, largest=largest)
         return values[original(range(len(keys)), key=keys.__getitem__) if at is None else at]
+
+    return functools.wraps(original)(followed)
+
+
+def of_sum(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `sum`, which refuses lazy floats where Python adds floats with a compensation, from 3.12 on: of three
+    numbers and more, the sum is another one."""
+
+    def followed(values: Any, /, start: Any = 0) -> Any:
+        added = [start, *values]
+        lazy = next(filter(is_lazy, added), None)
+        if IS_COMPENSATED and lazy is not None and sum(isinstance(one, float) for one in added) > 2:
+            lazy.path.refuse("a sum of floats with a compensation")
+        return original(added[1:], start)
 
     return functools.wraps(original)(followed)
 

@@ -26,7 +26,7 @@ import numpy as np
 from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies
 from subnormal.audit.laws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
-from subnormal.audit.laws.extremes import of_extreme
+from subnormal.audit.laws.extremes import of_extreme, of_sum
 from subnormal.audit.laws.joined import cells_of, content_of, joinable, joined
 from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, wave
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
@@ -105,6 +105,7 @@ def replaced(function: Any) -> Iterator[Source]:
         enter(patch.object(random.Random, "gauss_next", pairs, create=True))
         enter(patch.object(builtins, "max", of_extreme(max, largest=True)))
         enter(patch.object(builtins, "min", of_extreme(min, largest=False)))
+        enter(patch.object(builtins, "sum", of_sum(sum)))
         draws = Draws(
             source.random, source.near, source.below, lambda why: source.path.refuse(why), lambda: source.path.stop()
         )

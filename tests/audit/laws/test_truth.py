@@ -103,6 +103,14 @@ INTEGERS: dict[str, tuple[Any, Truth]] = {
 }
 
 
+SUMS: dict[str, tuple[Any, Truth]] = {
+    "of floats": (lambda _: sum([random.random(), 1e100, -1e100]) > 0, {True: float(sum([1.0, 1e100, -1e100]) > 0)}),
+    "of two floats": (lambda _: sum([random.getrandbits(1) * 0.5, 0.25]), {0.25: 0.5, 0.75: 0.5}),
+    "of integers": (lambda _: sum(random.getrandbits(1) for _ in range(3)), {0: 1 / 8, 1: 3 / 8, 2: 3 / 8, 3: 1 / 8}),
+    "with a start": (lambda _: sum([random.getrandbits(1)], start=5), {5: 0.5, 6: 0.5}),
+}
+
+
 # Comparisons with what is no int or float, and with what is no number.
 
 
@@ -238,6 +246,7 @@ EASY_TO_GET_WRONG = {
     for kind, cases in {
         "zeros": ZEROS,
         "integers": INTEGERS,
+        "sums": SUMS,
         "compared with": COMPARED,
         "raised": RAISED,
         "helpers": HELPERS,
@@ -261,7 +270,14 @@ def test_the_truth_lies_within_the_bounds_or_nothing_is_said(name: str, monkeypa
         assert float(low) - 1e-6 <= probability <= float(high) + 1e-6
 
 
-FOLLOWED = ("zeros: joined", "integers: products", "compared with: np.int64", "raised: acos", "helpers: another helper")
+FOLLOWED = (
+    "zeros: joined",
+    "integers: products",
+    "compared with: np.int64",
+    "raised: acos",
+    "sums: with a start",
+    "helpers: another helper",
+)
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
