@@ -13,6 +13,7 @@ CALLED = 1  # bit of an instruction that loads a name: it is called at once
 SEARCHED = 1 << 14  # objects of a module, among which its functions are
 READ_NAMES, READ_ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM"), ("LOAD_ATTR", "LOAD_METHOD")
 READ_CELLS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+BESIDE = ("EXTENDED_ARG", "CACHE", "NOP", "KW_NAMES", "STORE_FAST", "POP_TOP")  # read no value but that on top
 METHODS_ARE_ATTRIBUTES, NULL_FOLLOWS = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
 
 
@@ -68,19 +69,29 @@ def only_calls(codes: Iterable[CodeType] | None, name: str, readers: Sequence[st
 
 
 def _is_called(instructions: list[dis.Instruction], at: int) -> bool:
-    """Return whether what an instruction loads is called at once, by the instructions of this version of Python: they
-    push an empty place for each call, before what is called or after it."""
-    one, (before, after) = instructions[at], (_name(instructions, at - 1), _name(instructions, at + 1))
+    """Return whether what an instruction loads is called at once, by the instructions of this version of Python."""
+    one = instructions[at]
     has_place = bool((one.arg or 0) & CALLED)
     if one.opname == "LOAD_METHOD" or (one.opname == "LOAD_ATTR" and METHODS_ARE_ATTRIBUTES and has_place):
         return True
-    if NULL_FOLLOWS and one.opname != "LOAD_GLOBAL":
-        return after == "PUSH_NULL"
-    if one.opname == "LOAD_ATTR":  # of a module
-        is_last = after not in READ_ATTRIBUTES
-        return is_last and before == "LOAD_GLOBAL" and bool((instructions[at - 1].arg or 0) & CALLED)
-    return has_place if one.opname == "LOAD_GLOBAL" else before == "PUSH_NULL"
+    if NULL_FOLLOWS:
+        is_followed = at + 1 < len(instructions) and instructions[at + 1].opname == "PUSH_NULL"
+        return is_followed or (one.opname == "LOAD_GLOBAL" and has_place)
+    return _is_callee(instructions[at + 1 :])
 
 
-def _name(instructions: list[dis.Instruction], at: int) -> str:
-    return instructions[at].opname if 0 <= at < len(instructions) else ""
+def _is_callee(later: list[dis.Instruction]) -> bool:
+    """Return whether the value on top of the stack is what a later instruction calls, with no jump before."""
+    above = 0  # values on top of it
+    for one in later:
+        count = one.arg or 0
+        if one.opname in ("PRECALL", "CALL", "CALL_FUNCTION_EX"):
+            given = 1 + (count & 1) if one.opname == "CALL_FUNCTION_EX" else count
+            if given >= above:
+                return given == above
+        left = above + dis.stack_effect(one.opcode, one.arg, jump=False)
+        is_read = left < 0 or (left == 0 and one.opname not in BESIDE)  # what takes all above may take it, too
+        if is_read or "JUMP" in one.opname or one.opname.startswith(("FOR_", "RETURN_", "YIELD_")):
+            return False
+        above = left
+    return False
