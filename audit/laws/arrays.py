@@ -94,6 +94,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 def operate(path: Path, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what one of numpy's operations makes of lazy numbers and arrays of them, and refuse what is not known."""
     name, out = ufunc.__name__, options.pop("out", (None,))[0]
+    path.wraps = True
     if method == "reduce" and name in REDUCTIONS:
         return _reduced(path, OPERATIONS[name], inputs[0], options)
     if method == "accumulate" and name == "add" and np.ndim(inputs[0]) == 1:
@@ -114,8 +115,6 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
     if not any(map(is_lazy, values)):
         return ufunc(*values)
     made = operation(*values)
-    if is_lazy(made):
-        made.in_range(wraps=True)
     if isinstance(made, bool | np.bool_) or not any(isinstance(one, float) for one in (*values, made)):
         return made
     return _as_float64(made)  # also an integer that is a bound of a clip
@@ -126,7 +125,9 @@ def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: An
 
 
 def _round_of(self: Lazy, decimals: int = 0, out: Any = None) -> Any:
-    return np.rint(self) if decimals == 0 and out is None else self.path.refuse("numpy.round with such arguments")
+    if decimals or out is not None:
+        self.path.refuse("numpy.round with such arguments")
+    return self if isinstance(self.ends()[0], int) else np.rint(self)
 
 
 Lazy.__array_ufunc__ = _of_numbers  # type: ignore[attr-defined]  # what numpy does with numbers beside its own
@@ -199,9 +200,16 @@ class LazyArray(np.ndarray[Any, Any]):
         )
         return super().argmin(axis, *arguments, **options) if at is None else np.int64(at)
 
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        """Return rounded floats; integers are what they are."""
+        has_integers = decimals == 0 and out is None and not _has_floats(self)
+        return self.copy() if has_integers else super().round(decimals, out)
+
     def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
         """Return a copy: of floats as they are, of other types with its elements split into their values."""
-        return self.copy() if np.dtype(dtype) == np.float64 else super().astype(dtype, *arguments, **options)
+        if np.dtype(dtype) == np.float64:
+            return filled(list(_as_floats(self).ravel()), self.shape)
+        return super().astype(dtype, *arguments, **options)
 
     def tolist(self) -> Any:
         """Return Python's floats, in lists."""

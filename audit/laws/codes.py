@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+LOADERS = frozenset(("__loader__", "__spec__", "getfixture"))  # the last one is of pytest, in a text with examples
+REFLECTING = frozenset(("eval", "exec", "globals", "locals", "vars"))
 CALLED = 1  # bit of an instruction that loads a name: it is called at once
 SEARCHED = 1 << 14  # objects of a module, among which its functions are
 READ_NAMES, READ_ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM"), ("LOAD_ATTR", "LOAD_METHOD")
@@ -33,7 +35,7 @@ def codes_of(names: dict[str, Any], functions: Iterable[FunctionType]) -> list[C
     Functions are looked for in all that the function and its module hold: classes, decorators, dictionaries. What has
     loaded a module is not its own: in a test, the loader leads to all of pytest.
     """
-    own = [value for name, value in names.items() if name not in {"__loader__", "__spec__"}]
+    own = [value for name, value in names.items() if name not in LOADERS]
     codes, seen, ahead = list[CodeType](), dict[int, Any](), [*functions, *own]
     while ahead:
         one = ahead.pop()
@@ -60,6 +62,8 @@ def only_calls(codes: Iterable[CodeType] | None, name: str, readers: Sequence[st
     if codes is None:
         return False
     for code in codes:
+        if name in code.co_consts or ("LOAD_GLOBAL" in readers and not REFLECTING.isdisjoint(code.co_names)):
+            return False  # it may be found otherwise
         if name in (*code.co_names, *code.co_freevars, *code.co_cellvars):
             found = list(dis.get_instructions(code))
             reads = [at for at, one in enumerate(found) if one.argval == name and one.opname in readers]

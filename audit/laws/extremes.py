@@ -21,16 +21,19 @@ def of_extreme(original: Callable[..., Any], *, largest: bool) -> Callable[..., 
     """Return `max` or `min`, which takes lazy numbers too."""
 
     def followed(*arguments: Any, **options: Any) -> Any:
-        if len(arguments) == 1 and options.keys() <= {"key", "default"}:
-            values = list(arguments[0])
-        elif options.keys() <= {"key"}:
-            values = list(arguments)
+        key = options.get("key")
+        if len(arguments) == 1 and options.keys() <= {"key", "default"} and callable(key or len):
+            given = arguments[0]
+        elif options.keys() <= {"key"} and callable(key or len):
+            given = arguments
         else:
             return original(*arguments, **options)  # raises
-        key = options.get("key")
-        if not values or not callable(key or len):
+        values, keys = list[Any](), list[Any]()
+        for value in given:  # a generator goes on when a key is known
+            values.append(value)
+            keys.append(value if key is None else key(value))
+        if not values:
             return original(values, **options)
-        keys = values if key is None else list(map(key, values))
         at = extreme(keys, largest=largest)
         return values[original(range(len(keys)), key=keys.__getitem__) if at is None else at]
 

@@ -26,6 +26,7 @@ from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.core.law import Law
+from subnormal.mechanisms.core.mechanism import Refused
 from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.privacy import require_positive
 
@@ -233,7 +234,8 @@ class Walk:
                 self._ended.append(min(left.most, weight_of(path.boxes, path.sizes, 0)))
             return
         end = End(path, outcome)
-        often = max(REPEATED // self.paths, self.paths <= CHECKED or _digest(self.paths) % ONE_OF == 0)
+        is_chosen = self.paths <= CHECKED or isinstance(outcome, Refused) or _digest(self.paths) % ONE_OF == 0
+        often = max(REPEATED // self.paths, is_chosen)
         first = LOWEST if self.paths <= FEW else LOWEST + self.paths % 3  # an end of its boxes, or between them
         for attempt in range(first, first + often):
             _repeat(source, end, self.function, self.data, attempt)

@@ -161,6 +161,8 @@ def _is_harmless(value: Any) -> bool:
     """Return whether a value is plain, or a module or a function of Python's or numpy's without effects."""
     if _is_plain(value) or id(value) in _MODULES or id(value) in _BUILTINS:
         return True
+    if isinstance(value, random.Random):  # with attributes
+        return False
     is_known = getattr(value, "__module__", None) in ("math", "random", "numpy.random")
     is_known |= getattr(value, "__self__", None) is random._inst
     is_known |= isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "builtins"

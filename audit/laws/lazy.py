@@ -12,6 +12,7 @@ import bisect
 import functools
 import math
 import operator
+import re
 from collections.abc import Callable, Hashable, Mapping
 from numbers import Number
 from typing import Any
@@ -24,6 +25,8 @@ from subnormal.audit.laws.questions import coarse, corners, decide, is_below, ta
 
 VALUES = 1 << 16  # of an integer, that are told apart at most
 MOST = (1 << 63) - 1  # of numpy's integers
+PHASES = 1e6  # of a sine or a cosine, as far as the rounding of π is less than its flat part
+LAYOUT = re.compile(r"[<>^]?[+ -]?0?\d*(\.\d+)?[fF]")  # of a number whose text rises with it
 
 Value = Callable[[Any], Any]
 
@@ -94,7 +97,10 @@ class Lazy:
         boxes = [self.path.boxes[at] for at in self.signs]
         if boxes != self._boxes:
             low, high = corners(self.path, self.signs)
-            self._boxes, self._corners = boxes, (self.f(low), self.f(high))
+            try:
+                self._boxes, self._corners = boxes, (self.f(low), self.f(high))
+            except Exception as error:  # where answers forbid these numbers, it is none of the function
+                self.path.refuse(f"a random number that raises {type(error).__name__} for some uniforms")
         return self._corners
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
@@ -104,12 +110,13 @@ class Lazy:
             return other  # type: ignore[return-value]  # not a number
         if not is_lazy(other):
             constant = self._constant(other)
+            self.path.wraps |= isinstance(other, np.int64)
             signs = {at: one * sign for at, one in self.signs.items()}
             key: Hashable = (operation, self.key, type(constant), repr(constant))
             inner = (lambda value: operation(value, constant)), self
             self._stays_a_number(operation, constant)
             made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
-            return (made if constant is other else made.of_type(np.float64)).in_range(wraps=constant is not other)
+            return (made if constant is other else made.of_type(np.float64)).in_range()
         g = other.at
         signs = self._joined(other, sign, other_sign)
         if any(abs(end) == math.inf for one in (self, other) for end in one.corner_values()):
@@ -129,12 +136,9 @@ class Lazy:
             if made != made:
                 self.path.refuse("an operation of a random number whose result may be no number")
 
-    def in_range(self, *, wraps: bool = False) -> Lazy:
-        """Return this number. Refuse an integer that numpy's integers, where they may be behind it, do not hold.
-
-        wraps: whether they are.
-        """
-        if (wraps or self.path.wraps) and any(isinstance(one, int) and abs(one) > MOST for one in self.corner_values()):
+    def in_range(self) -> Lazy:
+        """Return this number. Refuse an integer that numpy's integers, where they may be behind it, do not hold."""
+        if self.path.wraps and any(isinstance(one, int) and abs(one) > MOST for one in self.corner_values()):
             self.path.refuse("a random integer beyond those of numpy")
         return self
 
@@ -262,9 +266,11 @@ class Lazy:
         return self // other, self % other
 
     def __lshift__(self, other: int) -> Any:
-        return self * (1 << other)
+        return self.point() << other
 
     def __rshift__(self, other: int) -> Any:
+        if not isinstance(self.ends()[0], int):
+            return self.point() >> other
         return _applied(self, lambda value: value >> other, 1, (operator.rshift, other))
 
     def __invert__(self) -> Any:
@@ -299,7 +305,7 @@ class Lazy:
         if not is_lazy(other) and not isinstance(other, int | float | np.int64 | np.bool_):
             if isinstance(other, Number):
                 self.path.refuse(f"a comparison with a value of type {type(other).__name__}")
-            return False
+            return NotImplemented
         return self is other or (not self < other and self <= other)
 
     def __ne__(self, other: object) -> bool:
@@ -312,7 +318,9 @@ class Lazy:
         if not is_lazy(other):
             if isinstance(other, float) and other != other:
                 return False
-            constant = self._constant(other)
+            constant, (low, high) = self._constant(other), self.corner_values()
+            if type(other) is np.float64 and isinstance(low, int) and max(abs(low), abs(high)) > UNIFORM:
+                self.path.refuse("a comparison of a large integer with a float of numpy")
             return self.decide(lambda value: compare(value, constant), (compare, constant))
         f, g, names = self.at, other.at, (self.name, other.name)
         if names[0] == names[1]:
@@ -375,7 +383,7 @@ class Lazy:
     def _by_zero(self, operation: Callable[[Any, Any], Any], value: Any, zero: Any) -> Any:
         """Raise what a division by zero raises. Refuse one of numpy, whose result is infinite or no number."""
         numbers = [one.ends()[0] if is_lazy(one) else one for one in (value, zero)]
-        if any(isinstance(one, np.generic) for one in numbers):
+        if self.path.wraps or any(isinstance(one, np.generic) for one in numbers):
             self.path.refuse("a division by zero in numpy")
         return operation(*numbers)
 
@@ -456,7 +464,7 @@ class Lazy:
     def __format__(self, layout: str) -> str:
         if isinstance(self.ends()[0], int):
             return format(self.point(), layout)
-        if not layout or layout[-1] not in "fF" or "," in layout:
+        if not LAYOUT.fullmatch(layout):
             self.path.refuse(f"the format {layout!r} of a random number")
         rounded = self.split(lambda value: float(format(value, layout)))
         return format(self.ends()[0], layout) if rounded == rounded else "nan"
@@ -483,6 +491,9 @@ class Lazy:
 
     def __repr__(self) -> str:
         return repr(self.point())
+
+    def __str__(self) -> str:
+        return str(self.point())
 
     def __reduce__(self) -> Any:
         return self.path.refuse("a random number is copied or sent elsewhere")
@@ -547,6 +558,8 @@ def wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) -
     def half_wave(value: float) -> int:
         return math.floor(value / math.pi + shift)
 
+    if any(abs(end) > PHASES for end in x.ends()):
+        x.path.refuse("a sine or a cosine of a large number")
     number = x.split(half_wave)
     x.stays_in(half_wave)
     return x.unary(function, sign if number % 2 == 0 else -sign)

@@ -49,7 +49,7 @@ def _laplace(uniform: Uniform, location: float, scale: float) -> Any:
     def rising(u: float) -> float:
         return location - scale * math.log(2.0 - u - u) if u >= 0.5 else location + scale * math.log(u + u)
 
-    return _inverse(uniform, rising, ("laplace", location, scale))
+    return _inverse(uniform, rising, ("laplace", repr(location), repr(scale)))
 
 
 def _gumbel(uniform: Uniform, location: float, scale: float) -> Any:
@@ -63,7 +63,7 @@ def _logistic(uniform: Uniform, location: float, scale: float) -> Any:
     def rising(u: float) -> float:
         return location + scale * math.log(u / (1.0 - u))
 
-    return _inverse(uniform, rising, ("logistic", location, scale))
+    return _inverse(uniform, rising, ("logistic", repr(location), repr(scale)))
 
 
 def _inverse(uniform: Uniform, rising: Callable[[float], float], key: Hashable) -> Any:
@@ -171,6 +171,8 @@ def _loc_scale(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tuple[Any,
 
 
 OLD = (np.random.RandomState,)
+OF_TYPE = ("random", "standard_normal", "standard_exponential")  # whose second argument is the type of the floats
+RAREST = 2.0**-40  # of a geometric number, which numpy cuts off at 2^63
 MODELS = {
     "laplace": Model(_laplace, _loc_scale, (1.5, 2.5)),
     "gumbel": Model(_gumbel, _loc_scale, (1.5, 2.5)),
@@ -228,12 +230,16 @@ class Draws:
         if any(map(is_lazy, (*arguments, *options.values()))):
             self.refuse(f"{_what(kind, name)} with random arguments")
         if name == "shuffle":
-            return self._shuffle(*arguments, **options)
-        given = (*enumerate(arguments), *options.items())  # 0.0 and −0.0 are equal, and draw other numbers
-        typed = [(place, type(value), repr(value) if isinstance(value, float) else value) for place, value in given]
-        key = (kind, name, *typed)
+            if options or len(arguments) != 1 or not isinstance(arguments[0], list | np.ndarray):
+                self.refuse(f"{_what(kind, name)} with these arguments")
+            return self._shuffle(*arguments)
+        given = (
+            *enumerate(arguments),
+            *options.items(),
+        )  # 0.0 and −0.0 are equal, and draw other numbers, as 1 and 1.0
+        key = (kind, name, *((place, type(value), repr(value)) for place, value in given))
         try:
-            draw = self._known.get(key)
+            draw = None if hash((*arguments, *options.values())) is None else self._known.get(key)
         except TypeError:  # arguments that may change
             draw = self._draw(kind, name, arguments, options)
         if draw is None:
@@ -255,9 +261,13 @@ class Draws:
         like = getattr(self.others[kind], name)(*arguments, **options)
         if name in self._own:
             return functools.partial(self._own[name], like, *arguments, **options)
+        if kind is np.random.Generator and name in OF_TYPE and (len(arguments) > 1 or options.keys() - {"size"}):
+            self.refuse(f"{_what(kind, name)} with these arguments")
         try:
             model = _model(kind, name, arguments, options)
             parameters = () if model is None else model.parameters(*arguments, **options)
+            if name != "binomial":  # of integers, numpy makes floats first
+                parameters = tuple(asarray(one, dtype=np.float64) for one in parameters)
         except TypeError:  # arguments that are not known here
             self.refuse(f"{_what(kind, name)} with these arguments")
         if model is None:
@@ -289,6 +299,8 @@ class Draws:
         self, like: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = None, endpoint: bool = False
     ) -> Any:
         first, end = (0, low) if high is None else (low, high)
+        if not all(np.issubdtype(asarray(one).dtype, np.integer) for one in (first, end)):
+            self.refuse("random integers between numbers that are none")
         return self._of_shape(like, (first, end), lambda least, most: least + self.below(most - least + bool(endpoint)))
 
     def _choice(self, like: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
@@ -337,6 +349,8 @@ def _model(kind: type, name: str, arguments: tuple[Any, ...], options: dict[str,
     parameters = [] if found is None else list(map(asarray, found.parameters(*arguments, **options)))
     if name == "geometric" and np.all(parameters[0] >= SEARCHED):
         found = SEARCH
+    if name == "geometric" and np.any(parameters[0] < RAREST):
+        return None
     if name == "binomial" and np.any(parameters[0] * np.minimum(parameters[1], 1.0 - parameters[1]) > INVERTED):
         return None
     if found is not None and kind in found.kinds and _agrees(kind, name, found):

@@ -78,7 +78,7 @@ def _moved(
         return draws.drawn(kind, method, parameters, {"size": size})
 
     if name in COUNTS:
-        return COUNTS[name](draw, **shapes) + loc
+        return COUNTS[name](draw, **shapes) + int(loc)
     made = STANDARD[name](draw) * scale + loc
     return made.of_type(np.float64) if is_lazy(made) else made
 

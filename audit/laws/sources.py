@@ -15,7 +15,7 @@ import os
 import random
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -42,7 +42,8 @@ RISING = (
 )
 FALLING = ("acos", "erfc")
 BYTES = 2  # of os.urandom, whose values are told apart
-_python_copysign = math.copysign
+_python_copysign, _python_isfinite = math.copysign, math.isfinite
+_python_isinf, _python_isnan = math.isinf, math.isnan
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
 
 
@@ -112,7 +113,7 @@ def replaced(function: Any) -> Iterator[Source]:
         for distributions in scipy_draws.classes():
             enter(patch.object(distributions, "rvs", _rvs(draws, distributions.rvs)))
         stand_ins = _stand_ins(source, draws)
-        for one in _only_called(helpers, list(_functions(function))):
+        for one in _only_called(function, helpers):
             other, settle = joined(source, one)
             stand_ins.add(one, other)
             settled.append(settle)
@@ -140,10 +141,12 @@ def replaced(function: Any) -> Iterator[Source]:
         raise NotFollowedError("not followed: the code draws from a generator that is not known")
 
 
-def _only_called(helpers: Iterable[FunctionType], functions: Sequence[FunctionType]) -> Iterator[FunctionType]:
+def _only_called(function: Any, helpers: Sequence[FunctionType]) -> Iterator[FunctionType]:
     """Yield those of the helpers with which code does nothing but call them: what stands in is another object."""
-    of_each = {id(one.__globals__): one.__globals__ for one in (*functions, *helpers)}.values()
-    modules = [(names, codes_of(names, functions)) for names in of_each]
+    functions = list(_functions(function))
+    of_each = [one.__globals__ for one in (*functions, *helpers)]
+    of_each += [vars(sys.modules[module]) for module in _user_modules(function)]
+    modules = [(names, codes_of(names, functions)) for names in {id(one): one for one in of_each}.values()]
     cells = [(one.__code__, name, value) for one in functions for name, value in cells_of(one).items()]
     for helper in helpers:
         held = [(codes, name) for names, codes in modules for name, value in names.items() if value is helper]
@@ -193,13 +196,16 @@ def _stand_ins(source: Source, draws: Draws) -> StandIns:
         (math.ceil, _unless_lazy(math.ceil, lambda x: x.__ceil__())),
         (math.trunc, _unless_lazy(math.trunc, lambda x: x.__trunc__())),
         (math.fabs, _unless_lazy(math.fabs, lambda x: abs(x) + 0.0)),
-        (math.pow, _unless_lazy(math.pow, lambda x, y: x ** float(y))),
+        (math.pow, _unless_lazy(math.pow, _pow)),
         (math.sin, _unless_lazy(math.sin, lambda x: wave(x, math.sin, 0.5, 1))),
         (math.cos, _unless_lazy(math.cos, lambda x: wave(x, math.cos, 0.0, -1))),
         (math.copysign, _copysign),
-        (math.isfinite, _unless_lazy(math.isfinite, lambda x: all(map(math.isfinite, x.ends())) or x.point())),
-        (math.isnan, _unless_lazy(math.isnan, lambda x: any(map(math.isnan, x.ends())) and x.point())),
-        (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and x.point())),
+        (
+            math.isfinite,
+            _unless_lazy(math.isfinite, lambda x: all(map(math.isfinite, x.ends())) or _python_isfinite(x.point())),
+        ),
+        (math.isnan, _unless_lazy(math.isnan, lambda x: any(map(math.isnan, x.ends())) and _python_isnan(x.point()))),
+        (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and _python_isinf(x.point()))),
     ]
     pairs += [(original, of_lazies(original)) for original in (np.array, np.asarray)]
 
@@ -218,6 +224,10 @@ def _unless_lazy(original: Callable[..., Any], lazily: Callable[..., Any]) -> Ca
         return lazily(x, *more) if is_lazy(x) else original(x, *more)
 
     return functools.wraps(original)(followed)
+
+
+def _pow(x: Any, y: Any) -> Any:
+    return x ** float(y) if y >= 0 else x.path.refuse("math.pow with a negative exponent")
 
 
 def _copysign(x: Any, sign: Any) -> Any:

@@ -1,5 +1,7 @@
 """Uniforms of few numbers, so that all of them can be tried."""
 
+import math
+import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -20,3 +22,10 @@ def short_uniforms(size: int, as_float: Callable[[Any], Any] | None = None) -> I
         for kept in known:
             stack.enter_context(patch.dict(kept, clear=True))
         yield
+
+
+def made(text: str) -> Any:
+    """Return the function `run` of a text. Not in a module of tests: beside `exec`, no helper is joined."""
+    names: dict[str, Any] = {"__name__": "elsewhere", "random": random, "math": math}
+    exec(text, names)
+    return names["run"]

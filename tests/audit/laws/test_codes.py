@@ -35,6 +35,10 @@ OTHERS = (
     "(lambda: noise)()",
     "f(*noise)",
     "noise(noise)",
+    "(f if noise is x else x)()",
+    "noise() + eval('1')",
+    "noise() + vars(x)['a']",
+    "noise() + getattr(x, 'noise')",
 )
 
 

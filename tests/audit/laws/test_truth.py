@@ -3,12 +3,15 @@
 import copy
 import math
 import random
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from subnormal.audit.laws import followed, sources
 from subnormal.audit.laws.followed import law
@@ -43,6 +46,8 @@ ZEROS: dict[str, tuple[Any, Truth]] = {
     "rounded": (lambda _: str(round(0.5 - random.random(), 0)), {"-0.0": 0.5, "0.0": 0.5}),
     "joined": (lambda _: str(zero()), {"-0.0": 0.5, "0.0": 0.5}),
     "of numpy": (lambda _: str(float(np.rint(0.5 - random.random()))), {"-0.0": 0.5, "0.0": 0.5}),
+    "as a text": (lambda _: str(np.rint(random.random())), {"1.0": 0.5, "0.0": 0.5}),
+    "filled with digits": (lambda _: float(f"{8 + 4 * random.random():1>6.2f}") < 111.0, {True: 0.49875}),
     "times -0.0": (lambda _: math.copysign(1.0, turning_zero()), {1.0: 0.75, -1.0: 0.25}),
     "a sum": (lambda _: math.copysign(1.0, mostly_zero() + mostly_zero()), {1.0: 0.75, -1.0: 0.25}),
     "a parameter": (
@@ -94,6 +99,7 @@ INTEGERS: dict[str, tuple[Any, Truth]] = {
     "powers of 64 bits": (lambda _: bool(RNG.integers(0, 100) ** 10 < 0), {True: 0.1}),
     "in an array": (lambda _: bool((RNG.integers(0, 100, size=1) * 10**17 < 0)[0]), {True: 0.07}),
     "beside one of 32 bits": (lambda _: bool(NARROW[0] + random.getrandbits(4) > 0), {True: 0.5}),
+    "after one of 64 bits": (lambda _: bool((np.int64(1) + random.getrandbits(4)) * 10**18 < 0), {True: 7 / 16}),
     "beside one of 64 bits": (lambda _: bool(np.int64(2**60) * random.getrandbits(4) >= 0), {True: 0.5}),
     "beside an array of 32 bits": (lambda _: bool((NARROW + RNG.integers(0, 16))[0] > 0), {True: 1.0}),
     "a boolean of numpy": (lambda _: RNG.integers(0, 2, dtype=bool), {True: 0.5}),
@@ -111,6 +117,32 @@ SUMS: dict[str, tuple[Any, Truth]] = {
 }
 
 
+# Draws of numpy and scipy: the types and the options of their arguments tell.
+
+
+def shuffled(_: Any) -> Any:
+    matrix = np.arange(4).reshape(2, 2)
+    RNG.shuffle(matrix, axis=1)
+    return matrix.tolist()
+
+
+DRAWS: dict[str, tuple[Any, Truth]] = {
+    "equal tuples": (lambda _: (str(RNG.choice((1, 2))), str(RNG.choice((1.0, 2.0)))), {("1", "1.0"): 1 / 4}),
+    "booleans": (lambda _: (str(RNG.choice((0, 1))), str(RNG.choice((False, True)))), {("1", "True"): 1 / 4}),
+    "columns": (shuffled, {((0, 1), (2, 3)): 0.5, ((1, 0), (3, 2)): 0.5}),
+    "floats of 32 bits": (lambda _: RNG.random(None, np.float32) == 0.0, {True: 2.0**-24}),
+    "a rare event": (lambda _: RNG.geometric(1e-19) > 2**63 - 1, {True: 0.0}),
+    "integers for floats": (lambda _: RNG.uniform(2**53 + 1, 2**53 + 3) >= 2**53 + 3, {True: 0.25}),
+    "a moved bit": (lambda _: type(stats.bernoulli.rvs(0.5, loc=1.0)) is float, {True: 0.0}),
+    "a scale of -0.0": (
+        lambda _: (math.copysign(1, RNG.laplace(0.0, 1.0) * 0.0), math.copysign(1, RNG.laplace(-0.0, 1.0) * 0.0)),
+        {(1.0, 1.0): 1 / 4, (1.0, -1.0): 1 / 4},
+    ),
+    "floats of integers": (lambda _: np.random.geometric(0.6, size=1).astype(float).tolist(), {(1.0,): 0.6}),
+    "rounded integers": (lambda _: RNG.integers(0, 2, size=1).round().tolist(), {(0,): 0.5, (1,): 0.5}),
+}
+
+
 # Comparisons with what is no int or float, and with what is no number.
 
 
@@ -125,6 +157,9 @@ COMPARED: dict[str, tuple[Any, Truth]] = {
         lambda _: [random.getrandbits(2)].count(np.int64(2)),  # type: ignore[arg-type]
         {1: 1 / 4},
     ),
+    "anything": (lambda _: random.getrandbits(4) == ANY, {True: 1.0}),
+    "a float of numpy": (lambda _: bool(2**53 + random.getrandbits(1) > np.float64(2**53)), {True: 0.0}),
+    "infinity": (lambda _: math.isfinite(random.random() * 1e308 * 10), {True: 0.17976931}),
     "a text": (lambda _: random.getrandbits(4) == "3", {False: 1.0}),
     "not a number": (lambda _: (random.random() - 0.5) * 1e308 * 10 * 0 == 0, {True: 0.36}),
     "itself": (lambda _: (lambda x: x != x)((1 - random.random()) * 1e308 * 10 * 0), {True: 0.82}),
@@ -162,6 +197,15 @@ RAISED: dict[str, tuple[Any, Truth]] = {
     "numpy's division of 1": (lambda _: bool(1 / np.rint(RNG.random(1))[0] > 2), {True: 0.5}),
     "a division by 0": (lambda _: 1 // random.getrandbits(1), {1: 0.5}),
     "a remainder": (lambda _: divmod(7, 1 + random.getrandbits(1))[1] + 7 % (1 + random.getrandbits(1)), {1: 0.5}),
+    "a difference beyond its answers": (
+        lambda _: math.log(random.random() - random.random()) + 1 < 0,
+        {Refused("ValueError: math domain error"): 0.5},
+    ),
+    "numpy's float by 0": (lambda _: bool(np.float64(5.0) / random.getrandbits(1) > 9), {True: 0.5}),
+    "numpy's integer by 0": (lambda _: bool(1 / RNG.integers(0, 2) > 9), {True: 0.5}),
+    "numpy's integers by 0": (lambda _: int((RNG.integers(0, 3, size=1) // 0)[0]), {0: 1.0}),
+    "a power of 0": (lambda _: math.pow(random.getrandbits(1), -1), {Refused("ValueError: math domain error"): 0.5}),
+    "a shifted float": (lambda _: int(random.random() << 1), {0: 0.0}),  # type: ignore[operator]
     "two types": (lambda _: isinstance(2 ** (2 - random.getrandbits(2)), int), {True: 0.75}),
 }
 
@@ -223,6 +267,32 @@ def with_defaults(_: Any) -> tuple[bool, bool]:
     return first, spread() < 0.25
 
 
+def read_late(_: Any) -> Any:
+    seen = list[int]()
+
+    def numbers() -> Iterator[int]:
+        for one in range(3):
+            seen.append(one)
+            yield one
+
+    return max(numbers(), key=lambda _: len(seen)), random.getrandbits(1)
+
+
+def with_an_attribute(_: Any) -> tuple[bool, bool]:
+    NAMED.pi = 1.0  # type: ignore[attr-defined]
+    first = by_attribute() < 0.25
+    NAMED.pi = 1.25  # type: ignore[attr-defined]
+    return first, by_attribute() < 0.25
+
+
+NAMED = random.Random()
+
+
+def by_attribute() -> float:
+    u = NAMED.random()
+    return NAMED.pi * u if u < 0.5 else 2 * NAMED.pi * u  # type: ignore[attr-defined,no-any-return]
+
+
 LOW = 0
 NAMES = {level: "level"}
 FUNCTIONS = {"spread": spread}
@@ -239,6 +309,9 @@ HELPERS: dict[str, tuple[Any, Truth]] = {
     "an attribute that changes": (rescaled, {(True, True): 1 / 20}),
     "another helper": (picked_again, {(True, True): 1 / 32}),
     "defaults that change": (with_defaults, {(True, True): 1 / 32}),
+    "an attribute with a name of a module": (with_an_attribute, {(True, True): 1 / 20}),
+    "a generator of keys": (read_late, {(2, 0): 0.5, (2, 1): 0.5}),
+    "a sine of a large number": (lambda _: math.sin(1e12 + 10 * random.random()) > 1 - 3e-9, {True: 2.4414e-5}),
     "a copy": (lambda _: copy.copy(level) is level, {True: 1.0}),
 }
 EASY_TO_GET_WRONG = {
@@ -247,6 +320,7 @@ EASY_TO_GET_WRONG = {
         "zeros": ZEROS,
         "integers": INTEGERS,
         "sums": SUMS,
+        "draws": DRAWS,
         "compared with": COMPARED,
         "raised": RAISED,
         "helpers": HELPERS,
