@@ -15,7 +15,16 @@ CALLED = 1  # bit of an instruction that loads a name: it is called at once
 SEARCHED = 1 << 14  # objects of a module, among which its functions are
 READ_NAMES, READ_ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM"), ("LOAD_ATTR", "LOAD_METHOD")
 READ_CELLS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
-BESIDE = ("EXTENDED_ARG", "CACHE", "NOP", "KW_NAMES", "STORE_FAST", "POP_TOP")  # read no value but that on top
+BESIDE = (
+    "EXTENDED_ARG",
+    "CACHE",
+    "NOP",
+    "KW_NAMES",
+    "STORE_FAST",
+    "POP_TOP",
+    "POP_JUMP",
+    "JUMP_FORWARD",
+)  # read no value but that on top
 METHODS_ARE_ATTRIBUTES, NULL_FOLLOWS = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
 
 
@@ -85,17 +94,25 @@ def _is_called(instructions: list[dis.Instruction], at: int) -> bool:
 
 
 def _is_callee(later: list[dis.Instruction]) -> bool:
-    """Return whether the value on top of the stack is what a later instruction calls, with no jump before."""
+    """Return whether the value on top of the stack is what a later instruction calls, with no jump back before."""
     above = 0  # values on top of it
+    at_targets: dict[int, int] = {}  # how many there are where a jump leads
+    is_reached = True
     for one in later:
+        if not is_reached and one.offset not in at_targets:
+            return False
+        above = above if is_reached else at_targets[one.offset]
         count = one.arg or 0
         if one.opname in ("PRECALL", "CALL", "CALL_FUNCTION_EX"):
             given = 1 + (count & 1) if one.opname == "CALL_FUNCTION_EX" else count
             if given >= above:
                 return given == above
         left = above + dis.stack_effect(one.opcode, one.arg, jump=False)
-        is_read = left < 0 or (left == 0 and one.opname not in BESIDE)  # what takes all above may take it, too
-        if is_read or "JUMP" in one.opname or one.opname.startswith(("FOR_", "RETURN_", "YIELD_")):
+        is_read = left < 0 or (left == 0 and not one.opname.startswith(BESIDE))  # what takes all above may take it, too
+        if is_read or "BACKWARD" in one.opname or one.opname.startswith(("FOR_", "RETURN_", "YIELD_")):
             return False
+        if "JUMP" in one.opname:
+            at_targets[one.argval] = above + dis.stack_effect(one.opcode, one.arg, jump=True)
+        is_reached = one.opname != "JUMP_FORWARD"
         above = left
     return False

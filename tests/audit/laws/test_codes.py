@@ -18,6 +18,9 @@ CALLS = (
     "(lambda: noise(1))()",
     "noise(*(1, 2))",
     "noise(1)(2)",
+    "noise(1 if x else 2)",
+    "noise(1, (x or f) and 3, scale=2 if x else f(1) if f else 5)",
+    "noise(x / 2 if f == 2 else 1 / x) + noise(3)",
 )
 OTHERS = (
     "noise",
@@ -35,6 +38,9 @@ OTHERS = (
     "(lambda: noise)()",
     "f(*noise)",
     "noise(noise)",
+    "f(1 if x else noise)",
+    "noise or f",
+    "f(noise, 1 if x else 2)",
     "(f if noise is x else x)()",
     "noise() + eval('1')",
     "noise() + vars(x)['a']",
