@@ -24,8 +24,13 @@ def short_uniforms(size: int, as_float: Callable[[Any], Any] | None = None) -> I
         yield
 
 
-def made(text: str) -> Any:
-    """Return the function `run` of a text. Not in a module of tests: beside `exec`, no helper is joined."""
-    names: dict[str, Any] = {"__name__": "elsewhere", "random": random, "math": math}
+def executed(text: str, names: dict[str, Any]) -> None:
+    """Run a text. Not in a module of tests: beside `exec`, no helper is joined."""
     exec(text, names)
+
+
+def made(text: str) -> Any:
+    """Return the function `run` of a text."""
+    names: dict[str, Any] = {"__name__": "elsewhere", "random": random, "math": math}
+    executed(text, names)
     return names["run"]

@@ -18,6 +18,7 @@ from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.joined import joinable
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.mechanisms.core.mechanism import Refused
+from tests.audit.laws.short_uniforms import executed
 
 RNG = np.random.default_rng()
 OWN = random.Random()
@@ -361,9 +362,9 @@ def test_these_are_followed(name: str) -> None:
 
 def test_a_helper_that_is_defined_anew_has_its_own_law() -> None:
     names: dict[str, Any] = {"random": random}
-    exec("def half(): return random.random()\ndef noise():\n u = half()\n return u if u < .5 else 2 * u", names)
-    exec("def function(_): return noise() < .25", names)
+    executed("def half(): return random.random()\ndef noise():\n u = half()\n return u if u < .5 else 2 * u", names)
+    executed("def function(_): return noise() < .25", names)
     assert names["noise"] in set(joinable(sources._functions(names["function"])))
     assert law(names["function"], None).probability(True)[0] == Fraction(1, 4)
-    exec("def half(): return 1.25 * random.random()", names)
+    executed("def half(): return 1.25 * random.random()", names)
     assert law(names["function"], None).probability(True)[0] == pytest.approx(0.2, abs=1e-9)
