@@ -1,6 +1,6 @@
 """Arrays of lazy numbers: numpy's operations on them, element by element, each as numpy rounds it.
 
-An element is a function with values of type np.float64, so that Python's operators on it are numpy's. Where one element
+An element has one of numpy's types, so that Python's operators on it are numpy's. Where one element
 is a float, all are: an integer that is written beside them becomes a float, as in numpy. What numpy
 computes in another order than one after the other, such as a sum of eight numbers, is refused.
 """
@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
-from subnormal.audit.laws.extremes import extreme
-from subnormal.audit.laws.lazy import Lazy, is_lazy, wave
+from subnormal.audit.laws.functions import extreme, wave
+from subnormal.audit.laws.kinds import FLOATS, INTEGERS, NUMPY, type_of
+from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import Path
 
 IN_ORDER = 8  # numbers, of which numpy adds fewer one after the other
@@ -35,7 +36,7 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
     "subtract": operator.sub,
     "multiply": operator.mul,
     "divide": operator.truediv,
-    "power": operator.pow,
+    "power": lambda x, y: x.power(y, np.power) if is_lazy(x) else x**y,
     "floor_divide": operator.floordiv,
     "remainder": operator.mod,
     "less": operator.lt,
@@ -77,7 +78,7 @@ def _risen(name: str) -> Callable[[Any], Any]:
     def risen(x: Any) -> Any:
         if x.decide(is_undefined):
             return function(np.float64(x.ends()[0]))
-        return x.unary(lambda value: function(np.float64(value)), 1, function)
+        return x.unary(lambda value: function(np.float64(value)), 1, function, np.float64)
 
     return risen
 
@@ -86,15 +87,14 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     **ARITHMETIC,
     **{name: _stepped(name) for name in STEPS},
     **{name: _risen(name) for name in RISING},
-    "sin": lambda x: wave(x, lambda value: np.sin(np.float64(value)), 0.5, 1),
-    "cos": lambda x: wave(x, lambda value: np.cos(np.float64(value)), 0.0, -1),
+    "sin": lambda x: wave(x, lambda value: np.sin(np.float64(value)), 0.5, 1, np.float64),
+    "cos": lambda x: wave(x, lambda value: np.cos(np.float64(value)), 0.0, -1, np.float64),
 }
 
 
 def operate(path: Path, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what one of numpy's operations makes of lazy numbers and arrays of them, and refuse what is not known."""
     name, out = ufunc.__name__, options.pop("out", (None,))[0]
-    path.wraps = True
     if method == "reduce" and name in REDUCTIONS:
         return _reduced(path, OPERATIONS[name], inputs[0], options)
     if method == "accumulate" and name == "add" and np.ndim(inputs[0]) == 1:
@@ -102,7 +102,7 @@ def operate(path: Path, ufunc: Any, method: str, inputs: tuple[Any, ...], option
     if method != "__call__" or name not in OPERATIONS or options or not (out is None or isinstance(out, LazyArray)):
         path.refuse(f"numpy.{name}{'' if method == '__call__' else '.' + method} of random numbers")
     arrays = np.broadcast_arrays(*(_as_array(path, one) for one in inputs))
-    rows = zip(*(array.ravel().tolist() for array in map(asarray, arrays)), strict=True)
+    rows = zip(*(array.ravel() for array in map(asarray, arrays)), strict=True)
     made = [_applied(ufunc, OPERATIONS[name], row) for row in rows]
     if out is None:
         return filled(made, arrays[0].shape)
@@ -114,10 +114,8 @@ def _applied(ufunc: Any, operation: Callable[..., Any], values: tuple[Any, ...])
     """Return what an operation makes of numbers: where one of them is lazy, Python's, and else numpy's."""
     if not any(map(is_lazy, values)):
         return ufunc(*values)
-    made = operation(*values)
-    if isinstance(made, bool | np.bool_) or not any(isinstance(one, float) for one in (*values, made)):
-        return made
-    return _as_float64(made)  # also an integer that is a bound of a clip
+    # an operator of numpy's numbers beside a lazy one would lead here again
+    return _of_numpy(operation(*(one if is_lazy(one) else one.item() for one in _alike(values))))
 
 
 def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -127,7 +125,7 @@ def _of_numbers(self: Lazy, ufunc: Any, method: str, *inputs: Any, **options: An
 def _round_of(self: Lazy, decimals: int = 0, out: Any = None) -> Any:
     if decimals or out is not None:
         self.path.refuse("numpy.round with such arguments")
-    return self if isinstance(self.ends()[0], int) else np.rint(self)
+    return _of_numpy(self) if self.kind in INTEGERS else np.rint(self)
 
 
 Lazy.__array_ufunc__ = _of_numbers  # type: ignore[attr-defined]  # what numpy does with numbers beside its own
@@ -182,11 +180,9 @@ class LazyArray(np.ndarray[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write values in the type of the array's elements."""
-        if _has_floats(self):
-            value = _as_floats(value)
-        elif _has_floats(value):
+        if _has_floats(value) and not _has_floats(self):
             _path((self,)).refuse("floats that are written into an array of random integers")
-        super().__setitem__(key, value)
+        super().__setitem__(key, _as_floats(value) if _has_floats(self) else _each(_of_numpy, value))
 
     def argmax(self, axis: Any = None, *arguments: Any, **options: Any) -> Any:
         """Return the place of the first largest element."""
@@ -212,12 +208,12 @@ class LazyArray(np.ndarray[Any, Any]):
         return super().astype(dtype, *arguments, **options)
 
     def tolist(self) -> Any:
-        """Return Python's floats, in lists."""
-        return [one.tolist() if isinstance(one, LazyArray) else _as_float(one) for one in self]
+        """Return Python's numbers, in lists."""
+        return [one.tolist() if isinstance(one, LazyArray) else _of_python(one) for one in self]
 
     def item(self, *index: Any) -> Any:
-        """Return one of Python's floats."""
-        return _as_float(super().item(*index))
+        """Return one of Python's numbers."""
+        return _of_python(super().item(*index))
 
 
 def _refused(name: str) -> Callable[..., Any]:
@@ -250,6 +246,24 @@ def of_lazies(original: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(original)(followed)
 
 
+def of_lists(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of numpy that takes lists of lazy numbers for arrays of them: numpy itself would take them for
+    arrays of objects, which it adds in another order than floats."""
+
+    def followed(*arguments: Any, **options: Any) -> Any:
+        return original(*map(_as_lazies, arguments), **{name: _as_lazies(one) for name, one in options.items()})
+
+    return functools.wraps(original)(followed)
+
+
+def _as_lazies(value: Any) -> Any:
+    return _filled_alike(array(value, dtype=object)) if _lists_lazies(value) else value
+
+
+def _lists_lazies(value: Any) -> bool:
+    return type(value) in (list, tuple) and any(is_lazy(one) or _lists_lazies(one) for one in value)
+
+
 def _is_of_objects(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "O"
 
@@ -276,7 +290,7 @@ def _as_array(path: Path, value: Any) -> Any:
 
 def _filled_alike(made: Any) -> Any:
     """Return an array of objects as one whose elements are floats, where one of them is."""
-    return filled(list((_as_floats(made) if _has_floats(made) else asarray(made)).ravel()), made.shape)
+    return filled(_alike(asarray(made).ravel()), made.shape)
 
 
 def _objects(value: Any) -> Any:
@@ -294,22 +308,38 @@ def _has_floats(value: Any) -> bool:
 
 def _as_floats(value: Any) -> Any:
     """Return a number, or an array of numbers, of the type np.float64."""
+    return _each(_as_float64, value)
+
+
+def _each(convert: Callable[[Any], Any], value: Any) -> Any:
+    """Return a number, or each of an array, converted."""
     own = _objects(value)
-    floats = list(map(_as_float64, own.ravel()))
-    made = np.empty(len(floats), dtype=object)
-    made[:] = floats
-    return made.reshape(own.shape) if own.ndim else floats[0]
+    made = np.empty(own.size, dtype=object)
+    made[:] = list(map(convert, own.ravel()))
+    return made.reshape(own.shape) if own.ndim else made[0]
+
+
+def _alike(values: Iterable[Any]) -> list[Any]:
+    """Return numbers of numpy's types: floats, where one of them is."""
+    own = list(values)
+    return list(map(_as_float64 if any(type_of(one) in FLOATS for one in own) else _of_numpy, own))
 
 
 def _as_float64(value: Any) -> Any:
+    return value.of_kind(np.float64) if is_lazy(value) else np.float64(value)
+
+
+def _of_numpy(value: Any) -> Any:
+    """Return a number of the type that numpy has for it."""
+    kind = NUMPY.get(type_of(value))
+    return value if kind is None else value.of_kind(kind) if is_lazy(value) else kind(value)
+
+
+def _of_python(value: Any) -> Any:
+    """Return a number of the type that Python has for it."""
     if not is_lazy(value):
-        return np.float64(value)
-    one: Any = value if isinstance(value, float) else value + 0.0
-    return one.of_type(np.float64)
-
-
-def _as_float(value: Any) -> Any:
-    return value.of_type(float) if is_lazy(value) else value.item() if isinstance(value, np.generic) else value
+        return value.item() if isinstance(value, np.generic) else value
+    return value.of_kind(int if value.kind in INTEGERS else float)
 
 
 def filled(values: list[Any], shape: tuple[int, ...], dtype: Any = None) -> Any:
@@ -319,9 +349,6 @@ def filled(values: list[Any], shape: tuple[int, ...], dtype: Any = None) -> Any:
         return values[0]
     if not any(map(is_lazy, values)):
         return array(values, dtype=dtype).reshape(shape)
-    for one in filter(is_lazy, values):
-        one.path.wraps = True
-        one.in_range()
     made = np.empty(len(values), dtype=object)
-    made[:] = values
+    made[:] = list(map(_of_numpy, values))
     return made.reshape(shape).view(LazyArray)

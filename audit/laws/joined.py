@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.audit.laws.codes import READ_CELLS, READ_NAMES, inner_codes, only_calls
+from subnormal.audit.laws.kinds import KINDS, type_of
 from subnormal.audit.laws.lazy import Lazy, is_lazy, ordered
 from subnormal.audit.laws.path import Path, StoppedError
 from subnormal.audit.laws.points import as_integer
@@ -61,9 +62,8 @@ class _Part:
         """Return the value at one number, or at each of an array."""
         if is_lazy(self.value):
             return self.value.f({0: number})
-        if not isinstance(number, np.ndarray):
-            return self.value
-        return np.full(len(number), self.value, dtype=_dtype(self.value))
+        value = self.value.item() if isinstance(self.value, np.generic) else self.value
+        return value if not isinstance(number, np.ndarray) else np.full(len(number), value, dtype=_dtype(value))
 
     @property
     def sign(self) -> int:
@@ -243,7 +243,7 @@ def _value(call: Callable[[], Any]) -> Any:
         return None
     except Exception as error:
         return error if error.__cause__ is None else None
-    return value if is_lazy(value) or type(value) in (int, float, np.float64) else None
+    return value if is_lazy(value) or type(value) in KINDS else None
 
 
 def _groups(parts: Iterable[_Part]) -> list[tuple[int, Sequence[_Part]]]:
@@ -261,7 +261,7 @@ def _groups(parts: Iterable[_Part]) -> list[tuple[int, Sequence[_Part]]]:
 def _sign(sign: int, parts: Sequence[_Part], more: _Part) -> int | None:
     """Return the sign of a group with one more part; None where they are not finite numbers of one type, or turn."""
     (before, last), (first, after) = parts[-1].ends(), more.ends()
-    if isinstance(last, Exception) or type(last) is not type(first):
+    if isinstance(last, Exception) or type_of(parts[-1].value) is not type_of(more.value):
         return None
     if not all(abs(end) < math.inf for end in (before, last, first, after)):
         return None
@@ -274,7 +274,7 @@ def _drawn(path: Path, branches: _Branches, key: Hashable) -> Any:
     """Return the value of a call on a path, or raise what it raises: a path for each group."""
     at = path.draw(branches.size)
     path.near += branches.near
-    number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", branches.size))
+    number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", branches.size), int)
     for sign, parts in branches.groups:
         end = parts[-1].high
         if end == branches.size or number < end:
@@ -301,8 +301,8 @@ def _number(path: Path, at: int, sign: int, parts: Sequence[_Part], key: Hashabl
             made[places == place] = own
         return made
 
-    lazy = Lazy(path, {at: sign or 1}, f, key)
-    lazy.rounded = all(not is_lazy(part.value) or part.value.rounded for part in parts)
+    lazy = Lazy(path, {at: sign or 1}, f, key, type_of(parts[0].value))
+    lazy.rounded = all(not is_lazy(part.value) or part.value.is_few() for part in parts)
     return lazy
 
 

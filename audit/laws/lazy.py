@@ -4,6 +4,8 @@ Rounding is monotone, and so is a float operation with a constant: the float cod
 bits. Of the functions of `math`, that they are monotone as implemented is assumed. A comparison with a constant is
 true for the low numbers of a uniform and false for the high ones, or the other way round: bisection finds the change.
 Whatever needs the number itself, such as float(x), ends the path, and the function is not followed.
+
+Values are computed as numbers of Python, and each number has the type that the code sees (`kinds`).
 """
 
 from __future__ import annotations
@@ -19,13 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from subnormal.audit.laws.kinds import FLOATS, INTEGERS, KINDS, MOST, Kind, computed, kind_of, power_of, type_of
 from subnormal.audit.laws.path import Box, Path
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
 from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
 
 VALUES = 1 << 16  # of an integer, that are told apart at most
-MOST = (1 << 63) - 1  # of numpy's integers
-PHASES = 1e6  # of a sine or a cosine, as far as the rounding of π is less than its flat part
 LAYOUT = re.compile(r"[<>^]?[+ -]?0?\d*(\.\d+)?[fF]")  # of a number whose text rises with it
 
 Value = Callable[[Any], Any]
@@ -36,12 +37,11 @@ class Lazy:
 
     key: equal for equal functions, and does not tell of which uniforms. inner: (g, x) where this is g(x) for another
     lazy number x alone. parts: (operation, x, sign, y, sign) where this is an operation on two numbers of different
-    uniforms, which rises with each for the sign 1, and falls for −1. rounded: whether its values are few, so that a
-    float is split into them where the code needs it.
+    uniforms, which rises with each for the sign 1, and falls for −1. kind: the type that the code sees. rounded:
+    whether it rises in steps.
     """
 
-    __slots__ = ("_boxes", "_corners", "f", "inner", "key", "parts", "path", "rounded", "signs")
-    rounded: bool
+    __slots__ = ("_boxes", "_corners", "f", "inner", "key", "kind", "parts", "path", "rounded", "signs")
     _boxes: list[Box]  # for which the values at the corners are known
     _corners: tuple[Any, Any]
 
@@ -51,17 +51,17 @@ class Lazy:
         signs: Mapping[int, int],
         f: Value,
         key: Hashable,
+        kind: Kind,
         inner: tuple[Value, Lazy] | None = None,
         parts: tuple[Callable[[Any, Any], Any], Lazy, int, Lazy, int] | None = None,
     ) -> None:
-        self.path, self.signs, self.f, self.key, self.inner, self.parts = path, signs, f, key, inner, parts
-        self._boxes = []
-        self.rounded = bool((inner and inner[1].rounded) or (parts and parts[1].rounded and parts[3].rounded))
+        self.path, self.signs, self.f, self.key, self.kind = path, signs, f, key, kind
+        self.inner, self.parts, self._boxes = inner, parts, []
+        self.rounded = False
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        low, high = map(type, self.ends())
-        return low if low is high else self.path.refuse("a random number of two types")
+        return self.kind
 
     def at(self, numbers: Any) -> Any:
         """Return the value for numbers drawn, or the values for points."""
@@ -103,28 +103,50 @@ class Lazy:
                 self.path.refuse(f"a random number that raises {type(error).__name__} for some uniforms")
         return self._corners
 
-    def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Lazy:
+    def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Any:
         """Return operation(self, other), which rises with each for the sign 1, and falls for −1."""
-        f = self.at
-        if isinstance(other, float) and other != other and operation in (operator.add, operator.sub):
-            return other  # type: ignore[return-value]  # not a number
+        kind = self._kind(operation, self.kind, type_of(other))
+        x = self.computed_as(kind)
         if not is_lazy(other):
-            constant = self._constant(other)
-            self.path.wraps |= isinstance(other, np.int64)
-            signs = {at: one * sign for at, one in self.signs.items()}
-            key: Hashable = (operation, self.key, type(constant), repr(constant))
-            inner = (lambda value: operation(value, constant)), self
-            self._stays_a_number(operation, constant)
-            made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), constant), key, inner)
-            return (made if constant is other else made.of_type(np.float64)).in_range()
-        g = other.at
-        signs = self._joined(other, sign, other_sign)
-        if any(abs(end) == math.inf for one in (self, other) for end in one.corner_values()):
+            constant = x._constant(other, kind)
+            if constant != constant and operation in (operator.add, operator.sub):
+                return kind(constant)
+            x._stays_a_number(operation, constant)
+            key: Hashable = (operation, type(constant), repr(constant))
+            return _applied(x, lambda value: operation(value, constant), sign, key, kind)
+        y = other.computed_as(kind)
+        f, g, signs = x.at, y.at, x._joined(y, sign, other_sign)
+        if any(abs(end) == math.inf for one in (x, y) for end in one.corner_values()):
             self.path.refuse("an operation of two random numbers that may be infinite")
-        parts = None if self.signs.keys() & other.signs.keys() else (operation, self, sign, other, other_sign)
+        parts = None if x.signs.keys() & y.signs.keys() else (operation, x, sign, y, other_sign)
         is_told = parts is not None or len(signs) == 1  # by the uniforms in their order, which ones are whose
-        key = (operation, self.key, other.key) if is_told else (operation, self.name, other.name)
-        return Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, None, parts).in_range()
+        key = (operation, x.key, y.key) if is_told else (operation, x.name, y.name)
+        made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, kind, None, parts)
+        return made.in_range()
+
+    def _kind(self, operation: Callable[..., Any], *kinds: type) -> Kind:
+        """Return the type of what an operation makes of numbers of these types."""
+        made = kind_of(operation, *kinds) if computed.issuperset(kinds) else None
+        if made not in KINDS:
+            self.path.refuse(f"arithmetic with numbers of the types {', '.join(kind.__name__ for kind in kinds)}")
+        return made
+
+    def computed_as(self, kind: Kind) -> Lazy:
+        """Return this number as an operation takes it whose result has a type: numpy's operations take floats for
+        floats, and integers of 64 bits for integers."""
+        return self.of_kind(kind) if kind in (np.int64, np.float64) else self
+
+    def of_kind(self, kind: Kind) -> Lazy:
+        """Return this number as one of a type. Refuse integers beyond those of numpy as such."""
+        if kind is self.kind:
+            return self
+        if kind in FLOATS and self.kind in INTEGERS:
+            return _applied(self, elementwise(float), 1, float, kind)
+        if kind in INTEGERS and self.kind in FLOATS:
+            self.path.refuse("a random float as an integer")
+        made = Lazy(self.path, self.signs, self.f, self.key, kind, self.inner, self.parts)
+        made.rounded = self.rounded
+        return made.in_range()
 
     def _stays_a_number(self, operation: Callable[[Any, Any], Any], constant: Any) -> None:
         """Refuse an operation with a constant whose result may be none, or an integer that no float can be."""
@@ -137,8 +159,8 @@ class Lazy:
                 self.path.refuse("an operation of a random number whose result may be no number")
 
     def in_range(self) -> Lazy:
-        """Return this number. Refuse an integer that numpy's integers, where they may be behind it, do not hold."""
-        if self.path.wraps and any(isinstance(one, int) and abs(one) > MOST for one in self.corner_values()):
+        """Return this number. Refuse an integer that those of numpy do not hold."""
+        if self.kind is np.int64 and any(abs(one) > MOST for one in self.corner_values()):
             self.path.refuse("a random integer beyond those of numpy")
         return self
 
@@ -149,24 +171,23 @@ class Lazy:
                 self.path.refuse("an operation of two numbers that is not monotone in the uniform behind both")
         return signs
 
-    def _constant(self, other: Any) -> Any:
-        if isinstance(other, np.float64 | np.int64 | np.bool_):  # other integers wrap elsewhere
-            other = other.item()
-        if type(other) not in (int, float, bool) or other != other:
-            self.path.refuse(f"arithmetic with a value of type {type(other).__name__}")
-        return other
+    def _constant(self, other: Any, kind: Kind) -> Any:
+        """Return a number as an operation takes it whose result has a type."""
+        number = other.item() if isinstance(other, np.generic) else other
+        if kind is np.int64 and abs(number) > MOST:
+            self.path.refuse("an integer beyond those of numpy")
+        if kind is not np.float64:
+            return number
+        try:
+            return float(number)
+        except OverflowError:
+            return self.path.refuse("an integer beyond the floats of numpy")
 
-    def of_type(self, kind: type[float]) -> Lazy:
-        """Return a float as one of this type: np.float64, as elements of arrays have it, or Python's."""
-        if not isinstance(self.ends()[0], float) or type(self.ends()[0]) is kind:
-            return self
-        return _applied(self, lambda value: value if isinstance(value, np.ndarray) else kind(value), 1, kind.__name__)
-
-    def unary(self, function: Callable[[Any], Any], sign: int = 1, key: Hashable = None) -> Lazy:
-        """Return function(self), which rises for the sign 1. Where it raises for some values, those are told apart."""
-        made = _applied(self, elementwise(function), sign, key or function)
+    def unary(self, function: Callable[[Any], Any], sign: int, key: Hashable, kind: Kind) -> Lazy:
+        """Return function(self), of a type, which rises for the sign 1. Where it raises for some values, those are told
+        apart."""
         self._raise_where(function)
-        return made.in_range()
+        return _applied(self, elementwise(function), sign, key, kind)
 
     def _raise_where(self, function: Callable[[Any], Any]) -> None:
         """Raise what a function raises for some values. A path where it raises at both ends, such as an arc cosine
@@ -192,7 +213,7 @@ class Lazy:
         return self._with(other, _reversed_sub, -1)
 
     def __neg__(self) -> Any:
-        return _applied(self, operator.neg, -1, operator.neg)
+        return _applied(self, operator.neg, -1, operator.neg, self.kind)
 
     def __pos__(self) -> Any:
         return self
@@ -201,8 +222,9 @@ class Lazy:
         return -self if self < 0 else self + 0
 
     def __mul__(self, other: Any) -> Any:
+        self._kind(operator.mul, self.kind, type_of(other))
         if not is_lazy(other):
-            if math.isinf(self._constant(other)):
+            if math.isinf(other):
                 self.path.refuse("a product with infinity")
             return self._with(other, operator.mul, int(math.copysign(1, other)))  # −0.0 makes −0.0 of what is above 0
         return self._with(other, operator.mul, other.sign(), self.sign())
@@ -211,56 +233,81 @@ class Lazy:
         return self * other
 
     def __truediv__(self, other: Any) -> Any:
+        self._kind(operator.truediv, self.kind, type_of(other))
         if is_lazy(other):
             if other == 0:
                 return self._by_zero(operator.truediv, self, other)
             return self._with(other, operator.truediv, other.side_of_zero(), -self.sign())
-        if self._constant(other) == 0:
+        if other == 0:
             return self._by_zero(operator.truediv, self, other)
         return self._with(other, operator.truediv, 1 if other > 0 else -1)
 
     def __rtruediv__(self, other: Any) -> Any:
+        self._kind(operator.truediv, type(other), self.kind)
         if self == 0:
             return self._by_zero(operator.truediv, other, self)
         self.side_of_zero()  # it falls or rises on each side of 0
-        return self._with(other, _reversed_div, -1 if self._constant(other) >= 0 else 1)
+        return self._with(other, _reversed_div, -1 if other >= 0 else 1)
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
-        if is_lazy(other) or modulus is not None:
+        if modulus is not None:
+            self.path.refuse("a power with a modulus")
+        return self.power(other, operator.pow)
+
+    def power(self, exponent: Any, function: Callable[[Any, Any], Any]) -> Any:
+        """Return function(self, exponent), where the function is Python's power, or numpy's."""
+        if is_lazy(exponent):
             self.path.refuse("a power of two random numbers")
-        exponent = self._constant(other)
-        base = self
+        kind = self._kind(operator.pow, self.kind, type(exponent))
+        if kind in INTEGERS and exponent < 0:
+            kind = type(kind(1) ** kind(exponent))  # numpy raises
+        base, constant = self, self._constant(exponent, kind)
+        if not math.isfinite(constant):
+            self.path.refuse("a power with such an exponent")
         if self.sign() < 0:
-            if exponent != int(exponent):
+            if constant != int(constant):
                 self.path.refuse("a power of a negative number")
             base = -self
-            if exponent % 2:
-                return -(base**other)
-        return base.unary(
-            lambda value: value**exponent, 1 if exponent >= 0 else -1, (operator.pow, type(exponent), exponent)
-        )
+            if constant % 2:
+                return -base.power(exponent, function)
+        power, key = power_of(function, kind), (function, kind, type(constant), constant)
+        return base.unary(lambda value: power(value, constant), 1 if constant >= 0 else -1, key, kind)
 
     def __rpow__(self, other: Any) -> Any:
-        base = self._constant(other)
-        if base <= 0:
+        kind = self._kind(operator.pow, type(other), self.kind)
+        if not 0 < other < math.inf:
             self.path.refuse("a power of a number that is not positive")
-        return self.unary(lambda value: base**value, 1 if base >= 1 else -1, ("rpow", type(base), base))
+        if kind in INTEGERS and self < 0:
+            kind = type(kind(1) ** kind(-1))  # numpy raises
+            self.stays_in(lambda value: value < 0)
+        base, power = self._constant(other, kind), power_of(operator.pow, kind)
+        return self.unary(
+            lambda value: power(base, value), 1 if base >= 1 else -1, ("rpow", kind, type(base), base), kind
+        )
 
     def __floordiv__(self, other: Any) -> Any:
-        divisor = self._constant(other)
-        if divisor == 0:
+        if is_lazy(other):
+            return self // other.point()
+        kind = self._kind(operator.floordiv, self.kind, type(other))
+        if other == 0:
             return self._by_zero(operator.floordiv, self, other)
-        return self.split(lambda value: value // divisor, 1 if divisor > 0 else -1)
+        if other != other:
+            self.path.refuse("a division by what is no number")
+        x, divisor = self.computed_as(kind), self._constant(other, kind)
+        return kind(x.split(lambda value: value // divisor, 1 if divisor > 0 else -1))
 
     def __mod__(self, other: Any) -> Any:
-        divisor = self._constant(other)
-        if divisor <= 0:
+        if is_lazy(other):
+            return self % other.point()
+        kind = self._kind(operator.mod, self.kind, type(other))
+        if not other > 0:
             self.path.refuse("a remainder of a division by a number that is not positive")
-        quotient = self // divisor  # on a piece with one quotient, the remainder rises
-        if len(self.signs) > 1 and isinstance(self.ends()[0], int) and isinstance(divisor, int):
-            return self - quotient * divisor
-        self.stays_in(lambda value: value // divisor)
-        return self._with(divisor, operator.mod)
+        quotient = self // other  # on a piece with one quotient, the remainder rises
+        if len(self.signs) > 1 and kind in INTEGERS:
+            return self - quotient * other
+        x, divisor = self.computed_as(kind), self._constant(other, kind)
+        x.stays_in(lambda value: value // divisor)
+        return self._with(other, operator.mod)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -269,9 +316,9 @@ class Lazy:
         return self.point() << other
 
     def __rshift__(self, other: int) -> Any:
-        if not isinstance(self.ends()[0], int):
+        if self.kind in FLOATS or type(other) is not int or other < 0:
             return self.point() >> other
-        return _applied(self, lambda value: value >> other, 1, (operator.rshift, other))
+        return _applied(self, lambda value: value >> other, 1, (operator.rshift, other), self.kind)
 
     def __invert__(self) -> Any:
         return ~self.point()
@@ -315,13 +362,13 @@ class Lazy:
         return self != 0
 
     def _is_less(self, other: Any, compare: Callable[[Any, Any], Any], *, strict: bool) -> bool:
+        kind = self._kind(operator.add, self.kind, type_of(other))  # as numpy's addition does, its comparison takes
+        if kind is np.float64 and not (self.kind in FLOATS and type_of(other) in FLOATS):  # integers for floats
+            x, y = self.of_kind(kind), other.of_kind(kind) if is_lazy(other) else kind(self._constant(other, kind))
+            return x._is_less(y, compare, strict=strict)
         if not is_lazy(other):
-            if isinstance(other, float) and other != other:
-                return False
-            constant, (low, high) = self._constant(other), self.corner_values()
-            if type(other) is np.float64 and isinstance(low, int) and max(abs(low), abs(high)) > UNIFORM:
-                self.path.refuse("a comparison of a large integer with a float of numpy")
-            return self.decide(lambda value: compare(value, constant), (compare, constant))
+            constant = other.item() if isinstance(other, np.generic) else other
+            return constant == constant and self.decide(lambda value: compare(value, constant), (compare, constant))
         f, g, names = self.at, other.at, (self.name, other.name)
         if names[0] == names[1]:
             return not strict
@@ -382,21 +429,19 @@ class Lazy:
 
     def _by_zero(self, operation: Callable[[Any, Any], Any], value: Any, zero: Any) -> Any:
         """Raise what a division by zero raises. Refuse one of numpy, whose result is infinite or no number."""
-        numbers = [one.ends()[0] if is_lazy(one) else one for one in (value, zero)]
-        if self.path.wraps or any(isinstance(one, np.generic) for one in numbers):
+        if issubclass(self._kind(operation, type_of(value), type_of(zero)), np.generic):
             self.path.refuse("a division by zero in numpy")
-        return operation(*numbers)
+        return operation(*(one.ends()[0] if is_lazy(one) else one for one in (value, zero)))
 
     # Steps
 
     def whole(self, rounding: Callable[[Any], int]) -> Any:
         """Return rounding(self), an integer that rises with the value."""
-        low, high = self.ends()
-        if isinstance(low, int):
-            return self
-        if not (math.isfinite(low) and math.isfinite(high)):
+        if self.kind in INTEGERS:
+            return self.of_kind(int)
+        if not all(map(math.isfinite, self.ends())):
             return self.split(rounding)  # which raises for some values
-        return _applied(self, elementwise(rounding), 1, rounding)
+        return _applied(self, elementwise(rounding), 1, rounding, int)
 
     def split(self, rounding: Callable[[Any], Any], sign: int = 1) -> Any:
         """Return rounding(self), a constant on each of few pieces, which rises with the value for the sign 1."""
@@ -427,17 +472,17 @@ class Lazy:
 
     def stepped(self, rounding: Callable[[Any], Any], key: Hashable) -> Lazy:
         """Return rounding(self), which rises in steps, as a number that is not split before the code needs it."""
-        made = _applied(self, elementwise(rounding), 1, key)
+        kind, typed = type(rounding(self.kind(self.ends()[0]))), self.kind
+        if kind not in KINDS:
+            self.path.refuse(f"a rounded number of type {kind.__name__}")
+        made = _applied(self, elementwise(lambda value: rounding(typed(value))), 1, (key, typed), kind)
         made.rounded = True
         return made
 
     def __round__(self, digits: int | None = None) -> Any:
-        kind: Any = type(self.ends()[0])  # numpy's floats round to digits in another way than Python's
-        return (
-            self.whole(round)
-            if digits is None
-            else self.stepped(lambda value: round(kind(value), digits), (round, kind, digits))
-        )
+        if digits is None:
+            return self.whole(round)
+        return self.stepped(lambda value: round(value, digits), (round, digits))  # numpy's floats round in another way
 
     def __floor__(self) -> Any:
         return self.whole(math.floor)
@@ -453,7 +498,7 @@ class Lazy:
 
     def __index__(self) -> int:
         """Return one value of an integer; the others are other paths. Raises TypeError for a float, as Python does."""
-        if not isinstance(self.ends()[0], int):
+        if self.kind in FLOATS:
             raise TypeError("'float' object cannot be interpreted as an integer")
         return int(self.point())
 
@@ -462,7 +507,7 @@ class Lazy:
         return bool(self.path.refuse("is_integer() of a random number"))
 
     def __format__(self, layout: str) -> str:
-        if isinstance(self.ends()[0], int):
+        if self.kind in INTEGERS:
             return format(self.point(), layout)
         if not LAYOUT.fullmatch(layout):
             self.path.refuse(f"the format {layout!r} of a random number")
@@ -472,16 +517,21 @@ class Lazy:
     # What needs the number itself
 
     def point(self) -> Any:
-        """Return the value where only one is left; an integer, or a rounded number, is split into its values. Else the
-        path is refused."""
+        """Return the value where only one is left, or split the number into few values. Else the path is refused."""
         low, high = self.ends()
-        if type(low) is type(high) and ordered(low) == ordered(high):
-            return low
-        if isinstance(low, int) and high - low < VALUES:
-            return self.split(int)
-        if self.rounded:
-            return self.split(lambda value: value)
+        if ordered(low) == ordered(high):
+            return self.kind(low)
+        if self.is_few():
+            return self.kind(self.split(lambda value: value))
         return self.path.refuse("the code needs all digits of a random number here")
+
+    def is_few(self) -> bool:
+        """Return whether the values are few: integers, or rounded, or made of such numbers."""
+        if self.kind in INTEGERS:
+            low, high = self.ends()
+            return bool(high - low < VALUES)
+        behind = [self.inner[1]] if self.inner else [self.parts[1], self.parts[3]] if self.parts else []
+        return self.rounded or (bool(behind) and all(one.is_few() for one in behind))
 
     def __float__(self) -> float:
         return float(self.point())
@@ -536,52 +586,23 @@ def is_lazy(value: object) -> bool:
     return type(value) is Lazy
 
 
-def of_lazy(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
-    """Return a function of `math` that takes lazy numbers too. sign: 1 where it rises, −1 where it falls."""
-
-    def followed(x: Any, *more: Any) -> Any:
-        if not is_lazy(x):
-            return original(x, *more)
-        direction = -sign if more and more[0] < 1 else sign  # a logarithm of a base below 1 falls
-        return x.unary(lambda value: original(value, *more), direction, (original, *more))
-
-    return functools.wraps(original)(followed)
-
-
-def wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int) -> Any:
-    """Return a sine or cosine: on each of its half waves it is monotone, in turn rising and falling.
-
-    sign: of the half wave with number 0, from −shift·π on. It is flat where half waves meet, so that the rounding of π
-    does not matter there.
-    """
-
-    def half_wave(value: float) -> int:
-        return math.floor(value / math.pi + shift)
-
-    if any(abs(end) > PHASES for end in x.ends()):
-        x.path.refuse("a sine or a cosine of a large number")
-    number = x.split(half_wave)
-    x.stays_in(half_wave)
-    return x.unary(function, sign if number % 2 == 0 else -sign)
-
-
 def uniform(path: Path) -> Lazy:
     """Return what random() returns: k·2^−53 for a new uniform k."""
     at = path.draw(UNIFORM)
-    return Lazy(path, {at: 1}, lambda numbers: as_float(numbers[at]), "uniform")
+    return Lazy(path, {at: 1}, lambda numbers: as_float(numbers[at]), "uniform", float)
 
 
 def integer(path: Path, size: int) -> Lazy:
     """Return a new uniform on 0 … size − 1."""
     at = path.draw(size)
-    return Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", size))
+    return Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", size), int)
 
 
 def near(path: Path, quantile: Value, size: int) -> Lazy:
     """Return quantile(k) for a new uniform k below a size. It rises, and its law is that of a number up to `NEAR`."""
     at = path.draw(size)
     path.near += 1
-    return Lazy(path, {at: 1}, lambda numbers: quantile(numbers[at]), quantile)
+    return Lazy(path, {at: 1}, lambda numbers: quantile(numbers[at]), quantile, float)
 
 
 def raises(function: Callable[[Any], Any], value: Any) -> bool:
@@ -598,10 +619,11 @@ def ordered(value: Any) -> tuple[Any, float]:
     return value, math.copysign(1.0, value) if isinstance(value, float) else 1.0
 
 
-def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashable) -> Lazy:
+def _applied(lazy: Lazy, function: Callable[[Any], Any], sign: int, key: Hashable, kind: Kind) -> Lazy:
     f = lazy.at
     signs = {at: one * sign for at, one in lazy.signs.items()}
-    return Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), (key, lazy.key), (function, lazy))
+    made = Lazy(lazy.path, signs, lambda numbers: function(f(numbers)), (key, lazy.key), kind, (function, lazy))
+    return made.in_range()
 
 
 def _below(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:

@@ -21,7 +21,8 @@ import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
 from subnormal.audit.laws.arrays import filled
-from subnormal.audit.laws.lazy import is_lazy, of_lazy
+from subnormal.audit.laws.functions import of_lazy
+from subnormal.audit.laws.lazy import is_lazy
 
 SEARCHED = 1 / 3  # the least p of a geometric number that numpy finds by a search
 INVERTED = 30.0  # the largest mean of a binomial number that numpy finds by inversion
@@ -71,7 +72,7 @@ def _inverse(uniform: Uniform, rising: Callable[[float], float], key: Hashable) 
     while True:
         u = uniform()
         if u > 0.0:
-            return u.unary(rising, 1, key) if is_lazy(u) else rising(u)
+            return u.unary(rising, 1, key, float) if is_lazy(u) else rising(u)
 
 
 def _standard_exponential(uniform: Uniform) -> Any:
@@ -102,7 +103,7 @@ def _searched(uniform: Uniform, p: float) -> Any:
     def rising(u: float) -> int:
         return bisect.bisect_left(totals, u) + 1
 
-    return u.unary(rising, 1, ("searched", p)) if is_lazy(u) else rising(u)
+    return u.unary(rising, 1, ("searched", p), int) if is_lazy(u) else rising(u)
 
 
 @functools.lru_cache(maxsize=64)
@@ -283,16 +284,14 @@ class Draws:
                 return type(like)(made)
             if type(like) not in (int, float, np.int64, np.float64):
                 self.refuse(f"random numbers of type {type(like).__name__}")
-            made.path.wraps |= isinstance(like, np.int64)
-            return made
+            return made.of_kind(type(like))
         if like.size > LARGEST:
             self.refuse(f"{like.size:,} random numbers in one array")
         if like.dtype not in (np.int64, np.float64):
             self.refuse(f"random numbers of type {like.dtype}")
         rows = zip(*(np.broadcast_to(value, like.shape).ravel().tolist() for value in parameters), strict=True)
         made = [one(*row) for row in (rows if parameters else [()] * like.size)]
-        if like.dtype == np.float64:
-            made = [value.of_type(np.float64) if is_lazy(value) else value for value in made]
+        made = [value.of_kind(like.dtype.type) if is_lazy(value) else value for value in made]
         return filled(made, like.shape, like.dtype)
 
     def _integers(

@@ -69,8 +69,7 @@ class Path:
     the name of a number of several uniforms, between which values answers leave it. near: of the uniforms, how many
     stand for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it
     begins again later. ended: whether the function has returned. stopped: whether the path ended early; impossible:
-    whether that is because no numbers lead there; failed: why the function is not followed. wraps: whether numpy's
-    integers, which wrap, are among its numbers.
+    whether that is because no numbers lead there; failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -91,7 +90,6 @@ class Path:
     stopped: bool = False
     impossible: bool = False
     failed: str | None = None
-    wraps: bool = False
     thread: int = field(default_factory=threading.get_ident)
     memory: dict[int, Any] = field(default_factory=dict)
 

@@ -80,7 +80,7 @@ def _moved(
     if name in COUNTS:
         return COUNTS[name](draw, **shapes) + int(loc)
     made = STANDARD[name](draw) * scale + loc
-    return made.of_type(np.float64) if is_lazy(made) else made
+    return made.of_kind(np.float64) if is_lazy(made) else made
 
 
 @functools.cache

@@ -24,11 +24,11 @@ from unittest.mock import patch
 import numpy as np
 
 from subnormal.audit.laws import scipy_draws
-from subnormal.audit.laws.arrays import of_lazies
+from subnormal.audit.laws.arrays import of_lazies, of_lists
 from subnormal.audit.laws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
-from subnormal.audit.laws.extremes import of_extreme, of_sum
+from subnormal.audit.laws.functions import of_extreme, of_math, of_sum
 from subnormal.audit.laws.joined import cells_of, content_of, joinable, joined
-from subnormal.audit.laws.lazy import integer, is_lazy, near, of_lazy, uniform, wave
+from subnormal.audit.laws.lazy import integer, is_lazy, near, uniform
 from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
@@ -36,14 +36,7 @@ from subnormal.audit.randomness.catalogue import FUNCTIONS, Primitive
 from subnormal.audit.randomness.generators import alive, state
 from subnormal.audit.randomness.primitives import StandIns
 
-RISING = (
-    *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "degrees", "radians"),
-    *("atan", "asin", "sinh", "asinh", "tanh", "atanh", "erf"),
-)
-FALLING = ("acos", "erfc")
 BYTES = 2  # of os.urandom, whose values are told apart
-_python_copysign, _python_isfinite = math.copysign, math.isfinite
-_python_isinf, _python_isnan = math.isinf, math.isnan
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
 
 
@@ -189,25 +182,9 @@ def _stand_ins(source: Source, draws: Draws) -> StandIns:
         (os.urandom, source.urandom),
         (secrets.randbits, source.bits),
     ]
-    for signs, names in ((1, RISING), (-1, FALLING)):
-        pairs += [(original, of_lazy(original, signs)) for name in names if (original := getattr(math, name, None))]
-    pairs += [
-        (math.floor, _unless_lazy(math.floor, lambda x: x.__floor__())),
-        (math.ceil, _unless_lazy(math.ceil, lambda x: x.__ceil__())),
-        (math.trunc, _unless_lazy(math.trunc, lambda x: x.__trunc__())),
-        (math.fabs, _unless_lazy(math.fabs, lambda x: abs(x) + 0.0)),
-        (math.pow, _unless_lazy(math.pow, _pow)),
-        (math.sin, _unless_lazy(math.sin, lambda x: wave(x, math.sin, 0.5, 1))),
-        (math.cos, _unless_lazy(math.cos, lambda x: wave(x, math.cos, 0.0, -1))),
-        (math.copysign, _copysign),
-        (
-            math.isfinite,
-            _unless_lazy(math.isfinite, lambda x: all(map(math.isfinite, x.ends())) or _python_isfinite(x.point())),
-        ),
-        (math.isnan, _unless_lazy(math.isnan, lambda x: any(map(math.isnan, x.ends())) and _python_isnan(x.point()))),
-        (math.isinf, _unless_lazy(math.isinf, lambda x: any(map(math.isinf, x.ends())) and _python_isinf(x.point()))),
-    ]
+    pairs += of_math()
     pairs += [(original, of_lazies(original)) for original in (np.array, np.asarray)]
+    pairs += [(original, of_lists(original)) for original in vars(np).values() if type(original) is type(np.sum)]
 
     def drawn(primitive: Primitive, original: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         kind = np.random.Generator if primitive.holder.endswith(":Generator") else np.random.RandomState
@@ -217,28 +194,6 @@ def _stand_ins(source: Source, draws: Draws) -> StandIns:
     for original, replacement in pairs:
         stand_ins.add(original, replacement)
     return stand_ins
-
-
-def _unless_lazy(original: Callable[..., Any], lazily: Callable[..., Any]) -> Callable[..., Any]:
-    def followed(x: Any, *more: Any) -> Any:
-        return lazily(x, *more) if is_lazy(x) else original(x, *more)
-
-    return functools.wraps(original)(followed)
-
-
-def _pow(x: Any, y: Any) -> Any:
-    return x ** float(y) if y >= 0 else x.path.refuse("math.pow with a negative exponent")
-
-
-def _copysign(x: Any, sign: Any) -> Any:
-    if not (is_lazy(x) or is_lazy(sign)):
-        return _python_copysign(x, sign)
-    positive = sign.decide(_is_positive, _is_positive) if is_lazy(sign) else _is_positive(sign)
-    return math.fabs(x) if positive else -math.fabs(x)
-
-
-def _is_positive(value: Any) -> bool:
-    return _python_copysign(1.0, value) > 0
 
 
 @contextmanager

@@ -230,7 +230,7 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "eight numbers": (lambda data: RNG.laplace(size=8).sum() < 0, "a sum of 8 random numbers"),
     "a product of matrices": (lambda data: RNG.random(2) @ np.ones(2) < 1, r"numpy\.matmul"),
     "a sorted array": (lambda data: np.sort(RNG.random(2))[0] < 0.5, r"numpy\.sort"),
-    "a float of 32 bits": (lambda data: RNG.random() + np.float32(0.1) < 0.5, "a value of type float32"),
+    "a float of 32 bits": (lambda data: RNG.random() + np.float32(0.1) < 0.5, "types float, float32"),
     "an array of 32 bits": (lambda data: RNG.random(1) + np.ones(1, np.float32) < 0.5, "numbers of type float32"),
     "a place in an ordinary array": (lambda data: np.put(np.zeros(2), 0, RNG.random()), "all digits"),
 }

@@ -259,7 +259,7 @@ def test_a_difference_of_geometric_numbers_is_one_number() -> None:
 
 def test_strips_reach_into_the_tails() -> None:
     path = Path()
-    one, other = (-uniform(path).unary(math.log) for _ in range(2))
+    one, other = (-uniform(path).unary(math.log, 1, math.log, float) for _ in range(2))
     found = table(one - other, [(1, 1 << 53)] * 2, 1 << 8)
     assert found is not None
     masses = found.high[1:] - found.low[:-1]
