@@ -16,7 +16,7 @@ import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
 from subnormal.audit.laws.functions import extreme, wave
-from subnormal.audit.laws.kinds import FLOATS, INTEGERS, NUMPY, type_of
+from subnormal.audit.laws.kinds import FLOATS, INTEGERS, MOST, NUMPY, type_of
 from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import Path
 
@@ -320,9 +320,15 @@ def _each(convert: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _alike(values: Iterable[Any]) -> list[Any]:
-    """Return numbers of numpy's types: floats, where one of them is."""
+    """Return numbers of numpy's types: floats, where one of them is, and integers, where one of them is."""
     own = list(values)
-    return list(map(_as_float64 if any(type_of(one) in FLOATS for one in own) else _of_numpy, own))
+    kinds = set(map(type_of, own))
+    if not kinds.isdisjoint(FLOATS):
+        return list(map(_as_float64, own))
+    if any(type(one) is int and abs(one) > MOST for one in own):
+        _path(own).refuse("an integer beyond those of numpy")
+    has_integers = not kinds.isdisjoint(INTEGERS)
+    return [np.int64(one) if has_integers and isinstance(one, bool | np.bool_) else _of_numpy(one) for one in own]
 
 
 def _as_float64(value: Any) -> Any:

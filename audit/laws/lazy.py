@@ -26,6 +26,7 @@ from subnormal.audit.laws.path import Box, Path
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
 from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
 
+BITS = 64  # of numpy's integers
 VALUES = 1 << 16  # of an integer, that are told apart at most
 LAYOUT = re.compile(r"[<>^]?[+ -]?0?\d*(\.\d+)?[fF]")  # of a number whose text rises with it
 
@@ -294,6 +295,8 @@ class Lazy:
         if other != other:
             self.path.refuse("a division by what is no number")
         x, divisor = self.computed_as(kind), self._constant(other, kind)
+        if not all(map(math.isfinite, x.ends())):
+            self.path.refuse("a quotient of what may be infinite")
         return kind(x.split(lambda value: value // divisor, 1 if divisor > 0 else -1))
 
     def __mod__(self, other: Any) -> Any:
@@ -316,7 +319,7 @@ class Lazy:
         return self.point() << other
 
     def __rshift__(self, other: int) -> Any:
-        if self.kind in FLOATS or type(other) is not int or other < 0:
+        if self.kind in FLOATS or type(other) is not int or not 0 <= other < BITS:
             return self.point() >> other
         return _applied(self, lambda value: value >> other, 1, (operator.rshift, other), self.kind)
 
@@ -332,34 +335,39 @@ class Lazy:
     def __xor__(self, other: int) -> Any:
         return self.point() ^ other
 
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-
     # Comparisons
 
-    def __lt__(self, other: Any) -> bool:
-        return self._is_less(other, operator.lt, strict=True)
+    def __lt__(self, other: Any) -> Any:
+        return self._truth(other, self._is_less(other, operator.lt, strict=True))
 
-    def __le__(self, other: Any) -> bool:
-        return self._is_less(other, operator.le, strict=False)
+    def __le__(self, other: Any) -> Any:
+        return self._truth(other, self._is_less(other, operator.le, strict=False))
 
-    def __gt__(self, other: Any) -> bool:
-        return bool(other == other) and not self <= other  # nothing is above what is not a number
+    def __gt__(self, other: Any) -> Any:
+        return self._truth(other, bool(other == other) and not self <= other)  # nothing is above what is not a number
 
-    def __ge__(self, other: Any) -> bool:
-        return bool(other == other) and not self < other
+    def __ge__(self, other: Any) -> Any:
+        return self._truth(other, bool(other == other) and not self < other)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
         if not is_lazy(other) and not isinstance(other, int | float | np.int64 | np.bool_):
             if isinstance(other, Number):
                 self.path.refuse(f"a comparison with a value of type {type(other).__name__}")
-            return NotImplemented
-        return self is other or (not self < other and self <= other)
+            # numpy's numbers tell a text from a number by a truth of numpy
+            return self.kind(1) == other if isinstance(other, str | None) else NotImplemented
+        return self._truth(other, self is other or (not self < other and bool(self <= other)))
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __ne__(self, other: object) -> Any:
+        is_equal = self.__eq__(other)
+        return is_equal if is_equal is NotImplemented else self._truth(other, not is_equal)
 
     def __bool__(self) -> bool:
-        return self != 0
+        return bool(self != 0)
+
+    def _truth(self, other: Any, answer: bool) -> Any:
+        """Return the answer to a comparison: numpy has truths of its own, whose sum is no number."""
+        is_of_numpy = issubclass(self.kind, np.generic) or issubclass(type_of(other), np.generic)
+        return np.bool_(answer) if is_of_numpy else answer
 
     def _is_less(self, other: Any, compare: Callable[[Any, Any], Any], *, strict: bool) -> bool:
         kind = self._kind(operator.add, self.kind, type_of(other))  # as numpy's addition does, its comparison takes
@@ -491,6 +499,8 @@ class Lazy:
         return self.whole(math.ceil)
 
     def __trunc__(self) -> Any:
+        if self.kind is np.int64:
+            raise TypeError("type numpy.int64 doesn't define __trunc__ method")
         return self.whole(int)
 
     def __int__(self) -> Any:
@@ -574,8 +584,8 @@ def _of_points(operation: Callable[[Any, Any], Any]) -> Callable[[Lazy, Any], An
     return lambda self, other: operation(other, self.point())
 
 
-for _name in ("floordiv", "mod", "lshift", "rshift"):
-    setattr(Lazy, f"__r{_name}__", _of_points(getattr(operator, _name)))
+for _name in ("floordiv", "mod", "lshift", "rshift", "and_", "or_", "xor"):
+    setattr(Lazy, f"__r{_name.rstrip('_')}__", _of_points(getattr(operator, _name)))
 Lazy.__rdivmod__ = _of_points(divmod)  # type: ignore[attr-defined]
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge", "eq", "ne"):
     _beside_arrays(f"__{_name}__")

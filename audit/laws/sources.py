@@ -154,7 +154,7 @@ def _only_called(function: Any, helpers: Sequence[FunctionType]) -> Iterator[Fun
 def _int(*arguments: Any, **options: Any) -> Any:
     """Return int(x), of a random number too."""
     if len(arguments) == 1 and not options and is_lazy(arguments[0]):
-        return arguments[0].__trunc__()
+        return arguments[0].whole(int)
     return int(*arguments, **options)
 
 
