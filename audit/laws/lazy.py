@@ -499,6 +499,7 @@ class Lazy:
         return self.whole(math.ceil)
 
     def __trunc__(self) -> Any:
+        """Return the whole part. Raises TypeError for an integer of numpy, as that does."""
         if self.kind is np.int64:
             raise TypeError("type numpy.int64 doesn't define __trunc__ method")
         return self.whole(int)
