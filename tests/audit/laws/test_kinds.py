@@ -36,6 +36,7 @@ CONSTANTS = [
     *map(np.float64, (0.0, -0.0, 0.25, -2.0, 1e200)),
     *(np.True_, np.float32(0.5), np.int32(7), np.uint8(200)),
 ]
+SOME = [True, np.int64(3), -1.5]
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")},
     **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "rshift")},
@@ -105,8 +106,22 @@ def check(kinds: tuple[str, str], steps: Steps, seconds: float = 5.0) -> bool:
 @np.errstate(all="ignore")
 @pytest.mark.filterwarnings("ignore")
 @given(kinds=st.tuples(*[st.sampled_from([*DRAWN])] * 2), steps=st.lists(STEPS, min_size=1, max_size=3))
-@settings(max_examples=400, deadline=None)
-def test_the_law_is_that_of_all_values_with_their_types(kinds: tuple[str, str], steps: Steps) -> None:
+@settings(max_examples=100, deadline=None)
+def test_the_law_of_several_operations_is_that_of_all_values(kinds: tuple[str, str], steps: Steps) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(followed, "_repeat", lambda *_: None)
         check(kinds, steps)
+
+
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_law_of_an_operation_is_that_of_all_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "_repeat", lambda *_: None)
+    for drawn, constant, is_first in itertools.product(DRAWN, SOME, (False, True)):
+        check((drawn, "int"), [(name, constant, is_first)])
+
+
+def test_these_are_followed() -> None:
+    for name in ("add", "mul", "floordiv", "truediv", "lt", "rounded", "floor of numpy", "sum of numpy"):
+        assert all(check((drawn, "int"), [(name, 3, False)]) for drawn in DRAWN)

@@ -22,6 +22,8 @@ from tests.audit.laws.short_uniforms import executed
 
 RNG = np.random.default_rng()
 OWN = random.Random()
+LARGE, DIVISOR = 3004510042352492217, 51457485807682078  # whose quotient is another one for numpy
+PAIRS = ((0, 0), (0, 1), (1, 0), (1, 1))
 NARROW = np.array([2**31 - 8], dtype=np.int32)
 Truth = dict[Any, float]
 
@@ -117,6 +119,23 @@ INTEGERS: dict[str, tuple[Any, Truth]] = {
     "of 64 bits that are large": (
         lambda _: bool((RNG.integers(0, 2) + 2**53 + 1) / np.int64(3) == (2**53 + 1) / 3),
         {True: float(np.int64(2**53 + 1) / np.int64(3) == (2**53 + 1) / 3) / 2},
+    ),
+    "of 64 bits by others that are large": (
+        lambda _: bool((RNG.integers(0, 2) + LARGE) / (RNG.integers(0, 2) + DIVISOR) == LARGE / DIVISOR),
+        {True: float(np.mean([np.int64(LARGE + a) / np.int64(DIVISOR + b) == LARGE / DIVISOR for a, b in PAIRS]))},
+    ),
+    "of 64 bits, shifted far": (
+        lambda _: RNG.integers(0, 2) >> 2**64,
+        {Refused("OverflowError: Python int too large to convert to C long"): 1.0},
+    ),
+    "of 64 bits beside a text": (lambda _: repr(RNG.integers(0, 2) != "1"), {"np.True_": 1.0}),
+    "too large beside one of 64 bits": (
+        lambda _: np.int64(-(2**62)) + (random.getrandbits(1) + 2**63),
+        {Refused("OverflowError: Python int too large to convert to C long"): 1.0},
+    ),
+    "of 64 bits beside one that is too large": (
+        lambda _: (RNG.integers(0, 2) + 2**62) - 2**63,
+        {Refused("OverflowError: Python int too large to convert to C long"): 1.0},
     ),
     "of 64 bits to the power of -1": (
         lambda _: RNG.integers(1, 3) ** -1,
@@ -231,6 +250,8 @@ RAISED: dict[str, tuple[Any, Truth]] = {
     "numpy's float by 0": (lambda _: bool(np.float64(5.0) / random.getrandbits(1) > 9), {True: 0.5}),
     "numpy's integer by 0": (lambda _: bool(1 / RNG.integers(0, 2) > 9), {True: 0.5}),
     "numpy's integers by 0": (lambda _: int((RNG.integers(0, 3, size=1) // 0)[0]), {0: 1.0}),
+    "no number to a power": (lambda _: math.nan ** random.getrandbits(1), {1.0: 0.5}),
+    "infinity to a power": (lambda _: math.inf ** (random.getrandbits(1) - 1.0), {1.0: 0.5, 0.0: 0.5}),
     "a power of 0": (lambda _: math.pow(random.getrandbits(1), -1), {Refused("ValueError: math domain error"): 0.5}),
     "a shifted float": (lambda _: int(random.random() << 1), {0: 0.0}),  # type: ignore[operator]
     "two types": (lambda _: isinstance(2 ** (2 - random.getrandbits(2)), int), {True: 0.75}),
@@ -363,7 +384,7 @@ def test_the_truth_lies_within_the_bounds_or_nothing_is_said(name: str, monkeypa
     function, truth = EASY_TO_GET_WRONG[name]
     monkeypatch.setattr(followed, "_repeat", lambda *_: None)  # plain numbers find some of these out, by luck
     try:
-        found = law(function, None, seconds=5.0, width=1.0)
+        found = law(function, None, seconds=2.0, width=1.0)
     except NotFollowedError:
         return
     for outcome, probability in truth.items():
@@ -384,6 +405,8 @@ REFUSED = {  # all others are followed
     "integers: beside one of 64 bits",
     "integers: beside an array of 32 bits",
     "integers: a boolean of numpy",
+    "integers: too large beside one of 64 bits",
+    "integers: of 64 bits beside one that is too large",
     "sums: of a list in numpy",
     "draws: columns",
     "draws: floats of 32 bits",
@@ -403,6 +426,8 @@ REFUSED = {  # all others are followed
     "raised: numpy's float by 0",
     "raised: numpy's integer by 0",
     "raised: numpy's integers by 0",
+    "raised: no number to a power",
+    "raised: infinity to a power",
     "raised: a power of 0",
     "raised: a shifted float",
     "helpers: a sine of a large number",
@@ -413,7 +438,7 @@ REFUSED = {  # all others are followed
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(EASY_TO_GET_WRONG.keys() - REFUSED))
 def test_these_are_followed(name: str) -> None:
-    law(EASY_TO_GET_WRONG[name][0], None, seconds=5.0)
+    law(EASY_TO_GET_WRONG[name][0], None, seconds=2.0)
 
 
 def test_the_refused_are_cases() -> None:
