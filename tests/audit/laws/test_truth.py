@@ -250,6 +250,10 @@ RAISED: dict[str, tuple[Any, Truth]] = {
     "numpy's float by 0": (lambda _: bool(np.float64(5.0) / random.getrandbits(1) > 9), {True: 0.5}),
     "numpy's integer by 0": (lambda _: bool(1 / RNG.integers(0, 2) > 9), {True: 0.5}),
     "numpy's integers by 0": (lambda _: int((RNG.integers(0, 3, size=1) // 0)[0]), {0: 1.0}),
+    "a quotient of infinity": (
+        lambda _: repr(RNG.integers(0, 2) ** -1.5 // np.float64(0.25)),
+        {"np.float64(nan)": 0.5, "np.float64(4.0)": 0.5},
+    ),
     "no number to a power": (lambda _: math.nan ** random.getrandbits(1), {1.0: 0.5}),
     "infinity to a power": (lambda _: math.inf ** (random.getrandbits(1) - 1.0), {1.0: 0.5, 0.0: 0.5}),
     "a power of 0": (lambda _: math.pow(random.getrandbits(1), -1), {Refused("ValueError: math domain error"): 0.5}),
@@ -426,6 +430,7 @@ REFUSED = {  # all others are followed
     "raised: numpy's float by 0",
     "raised: numpy's integer by 0",
     "raised: numpy's integers by 0",
+    "raised: a quotient of infinity",
     "raised: no number to a power",
     "raised: infinity to a power",
     "raised: a power of 0",
