@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from subnormal.attacks.core.events import Between
+from subnormal.audit.laws.draws.sources import Source
 from subnormal.audit.laws.followed import End, lazy_outcome, numbers_along, walks_of, with_numbers
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.sources import Source
 from subnormal.audit.values.outcomes import as_outcome
 from subnormal.mechanisms.core.outcome_identity import identity
 

@@ -25,12 +25,12 @@ from typing import Any
 from subnormal.audit.certificate_checker import NotProvedError
 from subnormal.audit.function_certificate import Box as Written
 from subnormal.audit.function_certificate import decided, name_of, share
+from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.floats import REST, one_world_only
 from subnormal.audit.laws.followed import End, follow
 from subnormal.audit.laws.forest import needed, parts
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.path import Box, Constraint, NotFollowedError, Path, StoppedError
-from subnormal.audit.laws.sources import Source, replaced
 from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim, require_positive
 

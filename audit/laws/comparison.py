@@ -13,9 +13,9 @@ from typing import Any
 from subnormal.attacks.core.events import OneOf
 from subnormal.audit.evidence import exact
 from subnormal.audit.laws.cells import Cells, cells_of
+from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.followed import FollowedLaw, Walk, walks_of
 from subnormal.audit.laws.path import NotFollowedError
-from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
 from subnormal.mechanisms.core.law import Law

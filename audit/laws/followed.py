@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from subnormal.audit.laws import forest
 from subnormal.audit.laws.arrays import LazyArray
+from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.lazy import is_lazy
 from subnormal.audit.laws.path import STEP, Box, Constraint, NotFollowedError, Path, StoppedError, weight_of
-from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.core.law import Law

@@ -28,7 +28,12 @@ NEAR = Fraction(
 )  # how far the shares of an interval lie apart, at most, in the law of a number and in that used
 LEAST = 2.0**-960  # weight of a path that is followed
 HERE = FilePath(__file__).parent
-OWN = {str(HERE), str(HERE.parent / "randomness"), os.path.dirname(os.__file__)}  # folders that are not the user's code
+OWN = {
+    str(HERE),
+    str(HERE / "draws"),
+    str(HERE.parent / "randomness"),
+    os.path.dirname(os.__file__),
+}  # not the user's code
 NUMPY = os.path.dirname(np.__file__) + os.sep
 
 Box = tuple[int, int]

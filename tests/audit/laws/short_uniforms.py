@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from subnormal.audit.laws import forest, lazy, points, questions, sources, sums
+from subnormal.audit.laws import forest, lazy, points, questions, sums
+from subnormal.audit.laws.draws import sources
 
 
 @contextmanager

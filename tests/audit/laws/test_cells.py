@@ -15,9 +15,9 @@ from subnormal.attacks.core.events import Between
 from subnormal.audit.laws import comparison
 from subnormal.audit.laws.cells import CELLS, Cells, cells_of
 from subnormal.audit.laws.comparison import decide
+from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.followed import Walk, law
 from subnormal.audit.laws.path import NotFollowedError
-from subnormal.audit.laws.sources import Source, replaced
 from subnormal.audit.model import Verdict
 from subnormal.audit.values.outcomes import as_outcome
 from tests.audit.laws.short_uniforms import short_uniforms

@@ -8,8 +8,8 @@ from unittest.mock import patch
 import pytest
 
 from subnormal import Claim, Verdict, law
-from subnormal.audit.laws import sources
 from subnormal.audit.laws.comparison import compare, decide
+from subnormal.audit.laws.draws import sources
 from subnormal.audit.laws.path import NotFollowedError
 from tests.audit.laws import samplers
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from subnormal.audit.laws import followed, forest
+from subnormal.audit.laws.draws.sources import replaced
 from subnormal.audit.laws.followed import Walk, follow, law, numbers_along
 from subnormal.audit.laws.path import NotFollowedError
-from subnormal.audit.laws.sources import replaced
 from subnormal.mechanisms.core.mechanism import Refused
 from tests.audit.laws import samplers
 from tests.audit.laws.short_uniforms import short_uniforms

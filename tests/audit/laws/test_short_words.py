@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.evidence import exhaustive
-from subnormal.audit.laws import sources
+from subnormal.audit.laws.draws import sources
 from subnormal.audit.laws.followed import FollowedLaw, law
 from subnormal.audit.laws.path import NotFollowedError
 from tests.audit.laws.short_uniforms import short_uniforms

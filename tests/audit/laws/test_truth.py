@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from subnormal.audit.laws import followed, sources
+from subnormal.audit.laws import followed
+from subnormal.audit.laws.draws import sources
+from subnormal.audit.laws.draws.joined import joinable
 from subnormal.audit.laws.followed import law
-from subnormal.audit.laws.joined import joinable
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.mechanisms.core.mechanism import Refused
 from tests.audit.laws.short_uniforms import executed

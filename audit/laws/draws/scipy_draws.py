@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from subnormal.audit.laws.draws.numpy_draws import Draws
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.numpy_draws import Draws
 from subnormal.audit.laws.path import NotFollowedError
 
 COMPARED = 32  # numbers of a model and of scipy

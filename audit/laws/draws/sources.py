@@ -23,13 +23,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from subnormal.audit.laws import scipy_draws
 from subnormal.audit.laws.arrays import of_lazies, of_lists
-from subnormal.audit.laws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
+from subnormal.audit.laws.draws import scipy_draws
+from subnormal.audit.laws.draws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
+from subnormal.audit.laws.draws.joined import cells_of, content_of, joinable, joined
+from subnormal.audit.laws.draws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.functions import of_extreme, of_math, of_sum
-from subnormal.audit.laws.joined import cells_of, content_of, joinable, joined
 from subnormal.audit.laws.lazy import integer, is_lazy, near, uniform
-from subnormal.audit.laws.numpy_draws import SIZE, Draws
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.laws.points import UNIFORM, as_float
 from subnormal.audit.randomness.catalogue import FUNCTIONS, Primitive

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from subnormal.audit.laws import scipy_draws
+from subnormal.audit.laws.draws import scipy_draws
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from subnormal.audit.laws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
+from subnormal.audit.laws.draws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
 
 ALL = (*READ_NAMES, *READ_ATTRIBUTES, *READ_CELLS)
 CALLS = (

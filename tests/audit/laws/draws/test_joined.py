@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from subnormal import Claim
-from subnormal.audit.laws import joined, sources
 from subnormal.audit.laws.comparison import decide
+from subnormal.audit.laws.draws import joined, sources
 from subnormal.audit.laws.followed import FollowedLaw, follow, law
 from subnormal.audit.laws.path import NotFollowedError, Path
 from subnormal.audit.model import Verdict

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from subnormal.audit.laws.codes import READ_CELLS, READ_NAMES, inner_codes, only_calls
+from subnormal.audit.laws.draws.codes import READ_CELLS, READ_NAMES, inner_codes, only_calls
 from subnormal.audit.laws.kinds import KINDS, type_of
 from subnormal.audit.laws.lazy import Lazy, is_lazy, ordered
 from subnormal.audit.laws.path import Path, StoppedError

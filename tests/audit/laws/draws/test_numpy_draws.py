@@ -13,11 +13,11 @@ import pytest
 from scipy.stats import norm
 
 from subnormal.audit.check.law.search import follows
-from subnormal.audit.laws import numpy_draws
 from subnormal.audit.laws.comparison import decide
+from subnormal.audit.laws.draws import numpy_draws
+from subnormal.audit.laws.draws.numpy_draws import MODELS, Draws
 from subnormal.audit.laws.floats import one_world_only
 from subnormal.audit.laws.followed import follow, law
-from subnormal.audit.laws.numpy_draws import MODELS, Draws
 from subnormal.audit.laws.path import NEAR, NotFollowedError
 from subnormal.audit.model import Verdict
 from subnormal.audit.values.outcomes import as_outcome
