@@ -8,6 +8,7 @@ computes in another order than one after the other, such as a sum of eight numbe
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -202,9 +203,11 @@ class LazyArray(np.ndarray[Any, Any]):
         return self.copy() if has_integers else super().round(decimals, out)
 
     def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
-        """Return a copy: of floats as they are, of other types with its elements split into their values."""
+        """Return a copy, of floats or of integers; of other types with its elements split into their values."""
         if np.dtype(dtype) == np.float64:
             return filled(list(_as_floats(self).ravel()), self.shape)
+        if np.dtype(dtype) == np.int64 and not arguments and not options:
+            return filled(list(_each(_as_int64, self).ravel()), self.shape)
         return super().astype(dtype, *arguments, **options)
 
     def tolist(self) -> Any:
@@ -333,6 +336,14 @@ def _alike(values: Iterable[Any]) -> list[Any]:
 
 def _as_float64(value: Any) -> Any:
     return value.of_kind(np.float64) if is_lazy(value) else np.float64(value)
+
+
+def _as_int64(value: Any) -> Any:
+    if not is_lazy(value):
+        return np.int64(value)
+    if not all(map(math.isfinite, value.ends())):
+        value.path.refuse("a random number as an integer that may be infinite")
+    return _of_numpy(value.whole(int))
 
 
 def _of_numpy(value: Any) -> Any:

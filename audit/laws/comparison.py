@@ -15,6 +15,7 @@ from subnormal.audit.evidence import exact
 from subnormal.audit.laws.cells import Cells, cells_of
 from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.followed import FollowedLaw, Walk, walks_of
+from subnormal.audit.laws.independent import Numbers, laws_of_numbers
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.model import ExactEvidence, Verdict
 from subnormal.audit.text import given, short
@@ -24,7 +25,7 @@ from subnormal.mechanisms.numerics.mpfr import exp_bounds
 from subnormal.mechanisms.privacy import Claim, require_positive
 
 PRECISION = 128  # bits of e^ε
-LOOKED = 1 / 4  # of the time, to find cells of outcomes
+INDEPENDENT, LOOKED = 1 / 4, 1 / 4  # of the time, for numbers that are independent, and to find cells of outcomes
 SHAPES, FIRST = 2 / 3, 1 / 4  # of what is left then, for shapes of outcomes, and for a first look at them as they are
 SECOND = 3 / 4  # of what is left then, for outcomes in cells
 
@@ -36,7 +37,8 @@ class Comparison:
     evidence: VIOLATED, HOLDS or UNRESOLVED, with the loss and δ. event: where the claim is violated, the outcomes that
     are likelier in one world than it allows. keeps: (ε, δ) that the function is proved to keep on this pair, with all
     that was not followed counted against it; None where it is violated. rest: of both laws, the larger one. paths:
-    of both. cells: where it is violated by the cells of outcomes, of which the event and the evidence are then.
+    of both. cells: where it is violated by the cells of outcomes, of which the event and the evidence are then;
+    or, in the same way, by some of their numbers.
     """
 
     claim: Claim
@@ -45,7 +47,7 @@ class Comparison:
     keeps: Claim | None
     rest: float
     paths: int
-    cells: Cells | None = None
+    cells: Cells | Numbers | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -82,6 +84,9 @@ def decide(
     with replaced(function) as source, ExitStack() as opened:
         as_they_are = opened.enter_context(walks_of(function, pair, rest))
         deadline = time.monotonic() + seconds  # generators were looked for among all objects, which may be millions
+        found = _by_numbers(source, function, pair, claim, INDEPENDENT * seconds)
+        if found and found.verdict is not Verdict.UNRESOLVED:
+            return found
         steps: list[tuple[Cells | None, float]] = [(None, 1.0)]
         if looked := cells_of(source, function, pair, LOOKED * seconds):
             *coarse, fine = looked
@@ -96,7 +101,8 @@ def decide(
             except NotFollowedError as error:
                 refused = refused or error
                 continue
-            if decided.verdict is Verdict.VIOLATED or cells is None:
+            is_told = decided.verdict is Verdict.VIOLATED or cells is None
+            if is_told and (found is None or decided.keeps is None or decided.keeps.delta <= _delta(found)):
                 found = replace(decided, cells=cells)
             if found and found.verdict is not Verdict.UNRESOLVED:
                 return found
@@ -119,6 +125,24 @@ def _decided(source: Source, walks: list[Walk], claim: Claim, seconds: float) ->
         is_over = time.monotonic() >= deadline or not any(walk.has_more(0.0) for walk in walks)
         if found.verdict is not Verdict.UNRESOLVED or is_over:
             return found
+
+
+def _by_numbers(
+    source: Source, function: Callable[[Any], Any], pair: tuple[Any, Any], claim: Claim, seconds: float
+) -> Comparison | None:
+    """Return what the laws of independent numbers prove; None where they are not known to be independent."""
+    try:
+        found = laws_of_numbers(source, function, pair, seconds)
+    except NotFollowedError:
+        return None
+    if found is None:
+        return None
+    numbers, (law_in, law_out) = found
+    return replace(compare(law_in, law_out, claim), cells=numbers)
+
+
+def _delta(found: Comparison) -> float:
+    return 1.0 if found.keeps is None else found.keeps.delta
 
 
 def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparison:

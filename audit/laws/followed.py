@@ -117,10 +117,7 @@ def law(
     """
     require_positive("seconds", seconds)
     with replaced(function) as source, walks_of(function, [data], rest) as (walk,):
-        deadline = time.monotonic() + seconds
-        walk.go_on(source, seconds)
-        while time.monotonic() < deadline and walk.has_more(width):
-            walk.go_on(source, deadline - time.monotonic())
+        walk.finish(source, seconds, width)
         return walk.law()
 
 
@@ -202,6 +199,14 @@ class Walk:
             self.strips *= FINER
         self._is_refined = self._refine(started + seconds)
 
+    def finish(self, source: Source, seconds: float, width: float = 0.0) -> None:
+        """Follow all paths, and narrow the bounds, for so long. width: as for `has_more`. Raises NotFollowedError as
+        `law` does."""
+        deadline = time.monotonic() + seconds
+        self.go_on(source, seconds)
+        while time.monotonic() < deadline and self.has_more(width):
+            self.go_on(source, deadline - time.monotonic())
+
     def follow(self, source: Source, seconds: float) -> None:
         """Follow paths for so long, or half of it where they have constraints: bounds take the other half.
 
@@ -262,10 +267,13 @@ class Walk:
             self.outcomes[at] = end, (max(low, finer[0]), min(high, finer[1])), self.strips
         return True
 
-    def law(self) -> FollowedLaw:
-        """Return the law, from the bounds so far."""
-        lost = self.lost
-        return FollowedLaw(_law_of(self.outcomes, lost), self.paths, not lost, time.monotonic() - self.started)
+    def law(self, boxes: Sequence[Box] | None = None) -> FollowedLaw:
+        """Return the law, from the bounds so far. boxes: paths in these are told; what others lead to is lost."""
+        is_told = [boxes is None or end.path.is_within(boxes) for end, *_ in self.outcomes]
+        told = list(itertools.compress(self.outcomes, is_told))
+        others = (high for (_, (_, high), _), is_one in zip(self.outcomes, is_told, strict=True) if not is_one)
+        lost = self.lost + sum(others, Fraction(0))
+        return FollowedLaw(_law_of(told, lost), self.paths, not lost, time.monotonic() - self.started)
 
 
 @contextmanager

@@ -612,7 +612,7 @@ def integer(path: Path, size: int) -> Lazy:
 def near(path: Path, quantile: Value, size: int) -> Lazy:
     """Return quantile(k) for a new uniform k below a size. It rises, and its law is that of a number up to `NEAR`."""
     at = path.draw(size)
-    path.near += 1
+    path.near.add(at)
     return Lazy(path, {at: 1}, lambda numbers: quantile(numbers[at]), quantile, float)
 
 

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path as FilePath
@@ -71,8 +71,8 @@ class Path:
     drawn before the path stops. answers: by the number of the
     question; of a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected:
     by those that the path begins with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by
-    the name of a number of several uniforms, between which values answers leave it. near: of the uniforms, how many
-    stand for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it
+    the name of a number of several uniforms, between which values answers leave it. near: the uniforms
+    that stand for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it
     begins again later. ended: whether the function has returned. stopped: whether the path ended early; impossible:
     whether that is because no numbers lead there; failed: why the function is not followed.
     """
@@ -83,7 +83,7 @@ class Path:
     sizes: list[int] = field(default_factory=list)
     draws: float = math.inf
     constraints: list[Constraint] = field(default_factory=list)
-    near: int = 0
+    near: set[int] = field(default_factory=set)
     pending: list[tuple[list[Box], dict[int, Any], float]] = field(default_factory=list)
     ranges: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     asked: int = 0
@@ -118,11 +118,18 @@ class Path:
         numerator = math.prod(high - low for low, high in self.boxes[: len(self.sizes)])
         return Fraction(numerator, math.prod(self.sizes))
 
+    def is_within(self, boxes: Sequence[Box]) -> bool:
+        """Return whether as many uniforms as there are boxes were drawn, each of them in its box."""
+        own = self.boxes[: len(self.sizes)]
+        return len(own) == len(boxes) and all(
+            low <= first and end <= high for (first, end), (low, high) in zip(own, boxes, strict=True)
+        )
+
     @property
     def slack(self) -> Fraction:
         """How far the probability of the path may lie from that of its boxes and constraints. As the other uniforms are
         given, they leave an interval of each one, which has two ends."""
-        return 2 * self.near * NEAR
+        return 2 * len(self.near) * NEAR
 
     def weight(self) -> float:
         """Return about how likely the path is: each answer halves it, and options are taken to be equally likely."""

@@ -77,11 +77,12 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Branches:
-    """What a call draws, and what it comes to. size: of its uniform; near: see `Path`. groups: parts that are one
-    number each, with the sign of its direction; an exception is alone."""
+    """What a call draws, and what it comes to. size: of its uniform; near: whether that stands for a number whose law
+    is known up to `NEAR`. groups: parts that are one number each, with the sign of its direction; an exception is
+    alone."""
 
     size: int
-    near: int
+    near: bool
     groups: Sequence[tuple[int, Sequence[_Part]]]
 
 
@@ -232,7 +233,7 @@ def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
     finally:
         source.path = path
     groups = _groups(sorted(parts, key=lambda part: part.low))
-    return None if len(groups) == len(parts) else _Branches(alone.sizes[0], alone.near, groups)
+    return None if len(groups) == len(parts) else _Branches(alone.sizes[0], bool(alone.near), groups)
 
 
 def _value(call: Callable[[], Any]) -> Any:
@@ -273,7 +274,8 @@ def _sign(sign: int, parts: Sequence[_Part], more: _Part) -> int | None:
 def _drawn(path: Path, branches: _Branches, key: Hashable) -> Any:
     """Return the value of a call on a path, or raise what it raises: a path for each group."""
     at = path.draw(branches.size)
-    path.near += branches.near
+    if branches.near:
+        path.near.add(at)
     number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", branches.size), int)
     for sign, parts in branches.groups:
         end = parts[-1].high

@@ -118,10 +118,10 @@ def replaced(function: Any) -> Iterator[Source]:
                         names[name] = other
         for one in _functions(function):
             names = one.__globals__
-            # int(x) of a random number must be an integer that is known
-            if "int" not in names and only_calls(codes_of(names, [one]), "int", READ_NAMES):
-                stack.callback(names.pop, "int", None)
-                names["int"] = _int
+            for name, other in CONVERSIONS.items():  # the original ones return numbers that are known
+                if name not in names and only_calls(codes_of(names, [one]), name, READ_NAMES):
+                    stack.callback(names.pop, name, None)
+                    names[name] = other
         for cell in list(_cells(function)):  # what stands in has cells of its own
             if (other := stand_ins.replacement(cell.cell_contents)) is not cell.cell_contents:
                 stack.callback(setattr, cell, "cell_contents", cell.cell_contents)
@@ -151,11 +151,21 @@ def _only_called(function: Any, helpers: Sequence[FunctionType]) -> Iterator[Fun
             yield helper
 
 
-def _int(*arguments: Any, **options: Any) -> Any:
-    """Return int(x), of a random number too."""
-    if len(arguments) == 1 and not options and is_lazy(arguments[0]):
-        return arguments[0].whole(int)
-    return int(*arguments, **options)
+def _converted(original: type, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return `int` or `float`, of random numbers too."""
+
+    def converted(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) == 1 and not options and is_lazy(arguments[0]):
+            return convert(arguments[0])
+        return original(*arguments, **options)
+
+    return converted
+
+
+CONVERSIONS = {
+    "int": _converted(int, lambda number: number.whole(int)),
+    "float": _converted(float, lambda number: number.of_kind(float)),
+}
 
 
 def _remember(source: Source) -> Callable[[Any, Any], None]:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 
 def geometric(ratio: float) -> int:
@@ -48,3 +52,11 @@ def algorithm_5(queries: list[int]) -> tuple[bool, ...]:
     """Its Algorithm 5: no noise on the queries; the threshold's noise is a difference of two exponentials."""
     threshold = 2 * random.expovariate(1) - 2 * random.expovariate(1)
     return tuple(query > threshold for query in queries)
+
+
+HISTOGRAMS: list[Callable[[list[int]], Any]] = [
+    lambda counts: [round(count + textbook_laplace(1.0)) for count in counts],
+    lambda counts: {str(place): round(count + textbook_laplace(1.0)) for place, count in enumerate(counts)},
+    lambda counts: np.rint(np.array(counts) + np.random.laplace(size=len(counts))),
+    lambda counts: [float(count + round(float(np.random.laplace()))) for count in counts],
+]
