@@ -22,7 +22,7 @@ from subnormal.audit.laws import forest
 from subnormal.audit.laws.arrays import LazyArray
 from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.lazy import is_lazy
-from subnormal.audit.laws.path import STEP, Box, Constraint, NotFollowedError, Path, StoppedError, weight_of
+from subnormal.audit.laws.path import STEP, Box, Constraint, NotFollowedError, Other, Path, StoppedError
 from subnormal.audit.text import short
 from subnormal.audit.values.outcomes import as_outcome, refused
 from subnormal.mechanisms.core.law import Law
@@ -225,18 +225,17 @@ class Walk:
         path = Path([], left.answers, deadline, expected=left.halvings, least=left.least)
         outcome = _run(source, path, self.function, self.data, floats=self.floats)
         if path.waits:
-            path.pending.append((path.boxes, path.answers, path.halvings))
+            path.pending.append(Other(path.answers, path.share, path.halvings))
         least = path.least * (STEP if path.waits else 1.0)
-        for boxes, answers, halvings in path.pending:
-            weight = weight_of(boxes, path.sizes, halvings)
-            most = min(left.most, weight_of(boxes, path.sizes, 0))
-            heapq.heappush(self._queue, _Left(-weight, next(self._tie), answers, halvings, least, most))
+        for one in path.pending:
+            most = min(left.most, one.share)
+            heapq.heappush(self._queue, _Left(-one.weight, next(self._tie), one.answers, one.halvings, least, most))
         path.pending.clear()
         self._slack = max(self._slack, float(path.slack))
         if path.stopped:
             path.constraints.clear()  # which lead to the path again, see `walks_of`
             if not (path.impossible or path.waits):
-                self._ended.append(min(left.most, weight_of(path.boxes, path.sizes, 0)))
+                self._ended.append(min(left.most, path.share))
             return
         end = End(path, outcome)
         is_chosen = self.paths <= CHECKED or isinstance(outcome, Refused) or _digest(self.paths) % ONE_OF == 0

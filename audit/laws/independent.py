@@ -27,7 +27,7 @@ from subnormal.mechanisms.core.product_law import Product
 
 REST = 2.0**-50  # of one number, that need not be followed
 RARE = 2.0**-40  # probability of all paths but the likeliest one, at most
-FIRST = 1 / 4  # of the time, for the first path of an input
+FIRST = 1 / 3  # of the time, for the first path of an input
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,8 @@ def _law(
     def one(given: Any) -> Any:
         number = _at(lazy_outcome(function(given)), place)
         if is_lazy(number):
-            number.path.near &= set(number.signs)  # the other numbers do not matter
+            near = number.path.near  # of the other numbers, it does not matter
+            number.path.near = {at: apart for at, apart in near.items() if at in number.signs}
         return number
 
     with walks_of(one, [data], REST) as (walk,):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.audit.laws.kinds import FLOATS, INTEGERS, KINDS, MOST, Kind, computed, kind_of, power_of, type_of
-from subnormal.audit.laws.path import Box, Path
+from subnormal.audit.laws.path import NEAR, Box, Path
 from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
 from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
 
@@ -612,7 +612,7 @@ def integer(path: Path, size: int) -> Lazy:
 def near(path: Path, quantile: Value, size: int) -> Lazy:
     """Return quantile(k) for a new uniform k below a size. It rises, and its law is that of a number up to `NEAR`."""
     at = path.draw(size)
-    path.near.add(at)
+    path.near[at] = NEAR
     return Lazy(path, {at: 1}, lambda numbers: quantile(numbers[at]), quantile, float)
 
 

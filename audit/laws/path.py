@@ -7,9 +7,7 @@ is in `pending`. The paths of a function are disjoint, and together they have pr
 
 from __future__ import annotations
 
-import itertools
 import math
-import operator
 import os
 import sys
 import threading
@@ -18,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path as FilePath
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -65,15 +63,28 @@ class Constraint:
     cut: Any = None
 
 
+class Other(NamedTuple):
+    """A path that another one leaves, by its answers. share, halvings: as those of a path."""
+
+    answers: dict[int, Any]
+    share: float
+    halvings: float
+
+    @property
+    def weight(self) -> float:
+        """About how likely it is."""
+        return self.share / math.exp2(self.halvings)
+
+
 @dataclass(slots=True)
 class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has; draws: how many uniforms may be
-    drawn before the path stops. answers: by the number of the
-    question; of a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected:
-    by those that the path begins with. pending: boxes, answers and halvings of the paths that it leaves. ranges: by
-    the name of a number of several uniforms, between which values answers leave it. near: the uniforms
-    that stand for numbers whose law is known up to `NEAR`. least: a path of less weight stops; where it `waits`, it
-    begins again later. ended: whether the function has returned. stopped: whether the path ended early; impossible:
+    drawn before the path stops. share: the probability of the boxes, about. answers: by the number of the question; of
+    a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected: by those that the
+    path begins with. pending: the paths that it leaves. ranges: by the name of a number
+    of several uniforms, between which values answers leave it. near: how far the shares of an interval lie apart, at
+    most, in the law of a number and in that used, by its uniform. least: a path of less weight stops; where it `waits`,
+    it begins again later. ended: whether the function has returned. stopped: whether the path ended early; impossible:
     whether that is because no numbers lead there; failed: why the function is not followed.
     """
 
@@ -81,10 +92,11 @@ class Path:
     answers: dict[int, Any] = field(default_factory=dict)
     deadline: float = math.inf
     sizes: list[int] = field(default_factory=list)
+    share: float = 1.0
     draws: float = math.inf
     constraints: list[Constraint] = field(default_factory=list)
-    near: set[int] = field(default_factory=set)
-    pending: list[tuple[list[Box], dict[int, Any], float]] = field(default_factory=list)
+    near: dict[int, Fraction] = field(default_factory=dict)
+    pending: list[Other] = field(default_factory=list)
     ranges: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     asked: int = 0
     halvings: float = 0.0
@@ -129,11 +141,11 @@ class Path:
     def slack(self) -> Fraction:
         """How far the probability of the path may lie from that of its boxes and constraints. As the other uniforms are
         given, they leave an interval of each one, which has two ends."""
-        return 2 * len(self.near) * NEAR
+        return 2 * sum(self.near.values(), Fraction(0))
 
     def weight(self) -> float:
         """Return about how likely the path is: each answer halves it, and options are taken to be equally likely."""
-        return weight_of(self.boxes, self.sizes, self.halvings)
+        return self.share / math.exp2(self.halvings)
 
     def split(self, at: int, middle: int) -> None:
         """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
@@ -142,10 +154,10 @@ class Path:
         kept, left = (low, middle), (middle, high)
         if middle - low < high - middle:
             kept, left = left, kept
-        others = self.boxes.copy()
-        others[at] = left
-        self.pending.append((others, {**self.answers, number: left}, max(self.halvings, self.expected)))
-        self.answers[number] = self.boxes[at] = kept
+        share = self.share * (left[1] - left[0]) / (high - low)
+        self.pending.append(Other({**self.answers, number: left}, share, max(self.halvings, self.expected)))
+        self.answers[number] = kept
+        self._keep(at, kept)
 
     def is_split(self, at: int) -> bool:
         """Return whether this question splits a box as a path before did, and split it.
@@ -155,9 +167,14 @@ class Path:
         """
         if self.asked not in self.answers:
             return False
-        self.boxes[at] = self.answers[self.asked]
+        self._keep(at, self.answers[self.asked])
         self.asked += 1
         return True
+
+    def _keep(self, at: int, box: Box) -> None:
+        (low, high), (first, end) = self.boxes[at], box
+        self.share *= (end - first) / (high - low)
+        self.boxes[at] = box
 
     def ask(self, question: Constraint, opposite: Constraint, chance: float = 0.5) -> bool:
         """Return the answer of this path to a question of several uniforms, which the boxes do not decide.
@@ -173,7 +190,7 @@ class Path:
         if number not in self.answers:
             likelier = chance >= 0.5
             left = self.halvings + halvings[likelier]
-            self.pending.append((self.boxes.copy(), {**self.answers, number: not likelier}, left))
+            self.pending.append(Other({**self.answers, number: not likelier}, self.share, left))
             self.answers[number] = likelier
         answer = bool(self.answers[number])
         self.constraints.append(question if answer else opposite)
@@ -189,7 +206,7 @@ class Path:
         halvings = self.halvings + math.log2(len(options))
         if number not in self.answers:
             first, *others = options
-            self.pending += [(self.boxes.copy(), {**self.answers, number: other}, halvings) for other in others]
+            self.pending += [Other({**self.answers, number: other}, self.share, halvings) for other in others]
             self.answers[number] = first
         chosen: int = self.answers[number]
         if chosen not in options:
@@ -240,13 +257,6 @@ class Path:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:
             self.stop()
-
-
-def weight_of(boxes: list[Box], sizes: list[int], halvings: float) -> float:
-    """Return the probability of boxes, as a float, halved so often."""
-    widths = itertools.starmap(operator.sub, boxes)  # low − high: there are many, and this is done in C
-    shares: float = math.prod(map(operator.truediv, widths, sizes))
-    return abs(shares) / math.exp2(halvings)
 
 
 def follows(order: tuple[Hashable, Hashable, bool], constraints: list[Constraint]) -> bool:

@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from subnormal.audit.laws.draws.codes import READ_CELLS, READ_NAMES, inner_codes, only_calls
+from subnormal.audit.laws.draws.loops import Loop, loop
 from subnormal.audit.laws.kinds import KINDS, type_of
 from subnormal.audit.laws.lazy import Lazy, is_lazy, ordered
-from subnormal.audit.laws.path import Path, StoppedError
+from subnormal.audit.laws.path import NEAR, Path, StoppedError
 from subnormal.audit.laws.points import as_integer
 
 BRANCHES = 16  # of a call, at most
@@ -33,7 +34,7 @@ REACHED = 256  # functions that a function calls, among which those with branche
 _GENERATORS = np.random.Generator, np.random.RandomState
 _PLAIN = frozenset((int, float, bool, str, type(None), np.float64, np.int64, random.Random, random.SystemRandom))
 _MODULES = frozenset(map(id, (math, random, np, np.random)))
-_BUILTINS = frozenset(map(id, (abs, bool, float, int, max, min, pow, round)))
+_BUILTINS = frozenset(map(id, (abs, bool, float, int, max, min, pow, range, round)))
 _STATEFUL = frozenset(("seed", "setstate", "set_state"))
 _ATTRIBUTES = {  # of modules, generators and numbers
     name
@@ -46,7 +47,7 @@ _EFFECTLESS = (  # instructions that change nothing but the variables and the st
     *("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "COPY_FREE_VARS", "PUSH_NULL", "PRECALL", "CALL"),
     *("KW_NAMES", "BINARY_OP", "UNARY_", "COMPARE_OP", "IS_OP", "TO_BOOL", "POP_JUMP_", "JUMP_", "RETURN_VALUE"),
     *("RETURN_CONST", "POP_TOP", "COPY", "SWAP", "FORMAT_", "CONVERT_VALUE", "BUILD_STRING", "BUILD_TUPLE"),
-    "RAISE_VARARGS",
+    *("RAISE_VARARGS", "GET_ITER", "FOR_ITER", "END_FOR", "POP_ITER"),
 )
 
 
@@ -85,13 +86,25 @@ class _Branches:
     near: bool
     groups: Sequence[tuple[int, Sequence[_Part]]]
 
+    def drawn(self, path: Path, key: Hashable) -> Any:
+        """Return the value of a call on a path, or raise what it raises: a path for each group."""
+        at = path.draw(self.size)
+        if self.near:
+            path.near[at] = NEAR
+        number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", self.size), int)
+        for sign, parts in self.groups:
+            end = parts[-1].high
+            if end == self.size or number < end:
+                return _number(path, at, sign, parts, key)
+        raise AssertionError("the groups reach to the end")
+
 
 def joined(source: Any, function: FunctionType) -> tuple[Callable[..., Any], Callable[[], None]]:
     """Return what stands in for a function without effects, and what is called when all else has its stand-in.
 
     source: where it draws from.
     """
-    known: dict[Hashable, _Branches | None] = {}
+    known: dict[Hashable, _Branches | Loop | None] = {}
     plain, others = list[Callable[[], Any]](), list[Callable[[], Any]]()
     _note_variables(function, {function}, plain, others)
     fixed, token = list[Any](), object()
@@ -100,13 +113,20 @@ def joined(source: Any, function: FunctionType) -> tuple[Callable[..., Any], Cal
     def called(*arguments: Any, **options: Any) -> Any:
         given = (*arguments, *options.values(), *(read() for read in plain))
         is_other = any(read() is not value for read, value in zip(others, fixed, strict=True))
-        if source.numbers is not None or is_other or not all(map(_is_plain, given)):
-            return function(*arguments, **options)
+        call = functools.partial(function, *arguments, **options)
+        if is_other or not all(map(_is_plain, given)):
+            return call()
         key = tuple(options), tuple(map(_written, given))
+        if source.numbers is not None:
+            repeated = known.get(key)
+            return repeated.repeated(source, call) if isinstance(repeated, Loop) else call()
+        has_more = False
         if key not in known:
-            known[key] = _branches(source, functools.partial(function, *arguments, **options))
-        found = known[key]
-        return function(*arguments, **options) if found is None else _drawn(source.path, found, (token, key))
+            known[key] = _branches(source, call)
+            if known[key] is None:
+                known[key], has_more = loop(source, call)
+        found = known.pop(key) if has_more else known[key]
+        return call() if found is None else found.drawn(source.path, (token, key))
 
     return called, lambda: fixed.extend(read() for read in others)
 
@@ -228,7 +248,7 @@ def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
             is_followed = not (alone.failed or alone.stopped) and len(alone.sizes) == 1
             if not is_followed or value is None or len(parts) == BRANCHES:
                 return None
-            ahead += [answers for _, answers, _ in alone.pending]
+            ahead += [one.answers for one in alone.pending]
             parts.append(_Part(*alone.boxes[0], value))
     finally:
         source.path = path
@@ -269,19 +289,6 @@ def _sign(sign: int, parts: Sequence[_Part], more: _Part) -> int | None:
     last, first = ordered(last), ordered(first)
     signs = {sign, more.sign, int(first > last) - int(first < last)} - {0}
     return sum(signs) if len(signs) < 2 else None
-
-
-def _drawn(path: Path, branches: _Branches, key: Hashable) -> Any:
-    """Return the value of a call on a path, or raise what it raises: a path for each group."""
-    at = path.draw(branches.size)
-    if branches.near:
-        path.near.add(at)
-    number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", branches.size), int)
-    for sign, parts in branches.groups:
-        end = parts[-1].high
-        if end == branches.size or number < end:
-            return _number(path, at, sign, parts, key)
-    raise AssertionError("the groups reach to the end")
 
 
 def _number(path: Path, at: int, sign: int, parts: Sequence[_Part], key: Hashable) -> Any:

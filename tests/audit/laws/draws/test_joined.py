@@ -18,7 +18,7 @@ from subnormal import Claim
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.draws import joined, sources
 from subnormal.audit.laws.followed import FollowedLaw, follow, law
-from subnormal.audit.laws.path import NotFollowedError, Path
+from subnormal.audit.laws.path import NEAR, NotFollowedError, Path
 from subnormal.audit.model import Verdict
 from subnormal.audit.values.outcomes import as_outcome
 from tests.audit.laws import samplers
@@ -112,13 +112,13 @@ def test_the_law_is_that_of_all_numbers(text: str) -> None:
 
 def test_many_programs_are_joined() -> None:
     joins = count = 0
-    drawn = joined._drawn
+    drawn = joined._number
 
     @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(PROGRAMS)
     def tried(text: str) -> None:
         nonlocal joins, count
-        with patch.object(joined, "_drawn", Mock(wraps=drawn)) as asked:
+        with patch.object(joined, "_number", Mock(wraps=drawn)) as asked:
             try:
                 followed(made(text))
             except NotFollowedError:
@@ -310,7 +310,7 @@ def test_numbers_with_a_law_that_is_nearly_known_are_counted() -> None:
         return x if x > 0 else 2 * x
 
     ends, *_ = follow(lambda _: noise() > 1, None, 5.0, 2.0**-20)
-    assert {end.path.near for end in ends} == {1}
+    assert {tuple(end.path.near.values()) for end in ends} == {(NEAR,)}
 
 
 def test_a_generator_of_numpy_may_be_an_argument() -> None:

@@ -1,0 +1,65 @@
+"""Functions that draw often, and functions that call them. Not in a module of tests, where none is joined."""
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+
+def geometric(ratio: float) -> int:
+    count = 0
+    while random.random() < ratio:
+        count += 1
+    return count
+
+
+def two_geometric(answer: int) -> int:
+    return answer + geometric(math.exp(-1)) - geometric(math.exp(-1))
+
+
+def histogram(counts: list[int]) -> list[int]:
+    return [two_geometric(count) for count in counts]
+
+
+def text(ratio: float) -> Any:
+    return "many" if random.random() < ratio or random.random() < ratio else "few"
+
+
+def raises(ratio: float) -> Any:
+    return 1 if random.random() < ratio else 1 // int(random.random() < ratio)
+
+
+def float_of_all_digits(ratio: float) -> Any:
+    return random.random() + (random.random() if random.random() < ratio else 0)
+
+
+def of_two_types(ratio: float) -> Any:
+    return 1 if random.random() < ratio else 1.0 if random.random() < ratio else 2
+
+
+def keeps_a_number(ratio: float) -> Any:
+    random.gauss(0.0, 1.0)
+    return int(random.random() < ratio) + int(random.random() < ratio)
+
+
+def draws_nothing(ratio: float) -> Any:
+    return round(10 * ratio)
+
+
+def has_some_digits(ratio: float) -> Any:
+    return 0.5 if random.random() < ratio or random.random() < ratio else 1.5
+
+
+def of_a_draw_of_its_own(ratio: float) -> Any:
+    return geometric(ratio) + geometric(ratio)
+
+
+def never_ends(ratio: float) -> Any:
+    count = 0
+    while random.random() < 0.999:
+        count += 1
+    return count
+
+
+def calls(helper: Callable[[float], Any]) -> Callable[[float], Any]:
+    return lambda ratio: str(helper(ratio))
