@@ -342,7 +342,7 @@ def _as_int64(value: Any) -> Any:
     if not is_lazy(value):
         return np.int64(value)
     if not all(map(math.isfinite, value.ends())):
-        value.path.refuse("a random number as an integer that may be infinite")
+        value.path.refuse("random numbers as integers that may be infinite")
     return _of_numpy(value.whole(int))
 
 

@@ -136,7 +136,7 @@ def _without(value: Any) -> Hashable:
 
 def _same(number: Lazy, boxes: Sequence[Box]) -> Hashable:
     """Return a key that is equal for numbers with equal laws in these boxes."""
-    return number.key, number.kind, tuple((boxes[at], number.path.sizes[at]) for at in number.signs)
+    return number.key, number.kind, tuple(boxes[at] for at in number.signs)
 
 
 def _law(

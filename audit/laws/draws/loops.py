@@ -90,8 +90,8 @@ def loop(source: Any, call: Callable[[], Any]) -> tuple[Loop | None, bool]:
             outer.go_on()
             if not path.waits:
                 is_other = value is None or any(type(value) is not type(known) for known, *_ in found[:1])
-                has_more = path.failed or path.stopped or path.constraints or path.near or path.memory
-                if is_other or has_more or len(found) == PATHS:
+                is_more = path.constraints or path.near or path.memory
+                if is_other or is_more or len(found) == PATHS:
                     return None, seconds < SECONDS and time.monotonic() > until
                 found.append((value, list(zip(path.boxes, path.sizes, strict=True)), path.mass()))
             left -= path.weight()

@@ -77,6 +77,7 @@ ENDS: dict[str, Any] = {
     "any": lambda x: bool(np.any(x < 0)),
     "count": lambda x: int((x >= 0.5).sum()),
     "floats": lambda x: x.astype(float),
+    "whole numbers": lambda x: (10 * x).astype(int),
 }
 
 
@@ -142,6 +143,7 @@ OTHERS: dict[str, Any] = {
     "complex numbers": lambda x: x + 1j,
     "one integer everywhere": lambda x: x.fill(0),
     "an integer at a place": lambda x: x.put(0, 1),
+    "integers of what may be infinite": lambda x: np.log(x).astype(int),
 }
 
 

@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
-from subnormal import Claim, Verdict
+from subnormal import Claim, Verdict, law
 from subnormal.audit.laws import independent
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.draws.sources import replaced
@@ -51,7 +52,7 @@ def fails_for_a_value(numbers: list[int]) -> list[Any]:
     try:
         return [number + noise() for number in numbers]
     except ValueError:
-        return list(numbers)
+        return [number + 3 for number in numbers]
 
 
 FUNCTIONS: list[Callable[[list[int]], Any]] = [rounded, differences, fails, fails_for_a_value]
@@ -98,6 +99,11 @@ def test_the_bounds_hold_for_the_law_of_the_whole_outcome(
     numbers, laws = found
     assert [place[-1] for place in numbers.places] == [at for at, one in enumerate(pair[0]) if one != pair[1][at]]
     true = [outcomes(function, data, draws) for data in pair]
+    for one, data in zip(laws, pair, strict=True):
+        whole = outcomes(lambda data: numbers(as_outcome(function(data))), data, draws)
+        for atom in one.law.atoms:
+            low, high = one.law.probability(atom)
+            assert low <= Fraction(whole[identity(atom)], SIZE**draws) <= high
     for (law_in, law_out), (one, other) in zip((laws, laws[::-1]), (true, true[::-1]), strict=True):
         atoms = {identity(atom): atom for law in laws for atom in law.law.atoms}.values()
         bounds = [(law_in.law.probability(atom), law_out.law.probability(atom)) for atom in atoms]
@@ -122,6 +128,42 @@ def test_bounds_are_equal_where_one_path_has_all_of_the_probability(pair: tuple[
         )
 
 
+def fails_with_what_it_knows(numbers: list[int]) -> Any:
+    try:
+        return [number + noise() for number in numbers[:2]]
+    except ValueError:
+        return numbers[2]
+
+
+def test_what_happens_seldom_may_tell_all() -> None:
+    with short_words():
+        found = decide(fails_with_what_it_knows, [0, 3, 1], [0, 3, 2], Claim(0.0, 0.2), seconds=20.0)
+        assert found.verdict is not Verdict.HOLDS  # δ is 1 − (7/8)²
+        assert decide(fails_with_what_it_knows, [0, 3, 1], [0, 3, 2], Claim(0.0, 0.25), seconds=20.0).keeps is not None
+
+
+RNG = np.random.default_rng(1)
+
+
+def of_normals(numbers: list[int]) -> Any:
+    return [round(number + RNG.normal()) for number in numbers]
+
+
+def of_normals_with_a_branch(numbers: list[int]) -> Any:
+    drawn = [RNG.normal() for _ in numbers]
+    return [round(one) for one in drawn] if drawn[0] > -8 else None
+
+
+def test_what_is_known_nearly_counts_for_its_own_number() -> None:
+    alone, pair = law(lambda number: of_normals([number])[0], 1, seconds=20.0), ([1] * 20, [1] * 19 + [2])
+    with replaced(of_normals) as source:
+        found = laws_of_numbers(source, of_normals, pair, 20.0)
+    assert found is not None
+    assert found[1][0].rest < 2 * alone.rest
+    with replaced(of_normals_with_a_branch) as source:
+        assert laws_of_numbers(source, of_normals_with_a_branch, pair, 20.0) is None
+
+
 def with_values(numbers: list[int]) -> Any:
     return [numbers[0] + round(random.random()), *numbers[1:]]
 
@@ -136,6 +178,11 @@ def with_a_branch(numbers: list[int]) -> Any:
     return [round(one) for one in drawn] if drawn[0] < 0.5 else [2 + round(one) for one in drawn]
 
 
+def with_a_comparison(numbers: list[int]) -> Any:
+    one, other = random.random(), random.random()
+    return [round(one), round(other)] if one + numbers[0] < other + numbers[1] else [2 + round(one), 3 + round(other)]
+
+
 def with_an_exact_number(numbers: list[int]) -> Any:
     return [round(number + random.random()) for number in numbers[:2]], numbers[2]
 
@@ -145,7 +192,9 @@ def of_two_types(numbers: list[int]) -> Any:
     return noisy if numbers[2] == 2 else tuple(noisy)
 
 
-@pytest.mark.parametrize("function", [with_values, one_noise_twice, with_a_branch, with_an_exact_number, of_two_types])
+@pytest.mark.parametrize(
+    "function", [with_values, one_noise_twice, with_a_branch, with_a_comparison, with_an_exact_number, of_two_types]
+)
 def test_numbers_that_may_depend_on_each_other_are_not_multiplied(function: Callable[[Any], Any]) -> None:
     with short_words(0.4), replaced(function) as source:
         assert laws_of_numbers(source, function, PAIRS[1], 10.0) is None

@@ -5,6 +5,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+RNG = np.random.default_rng(1)
+
 
 def geometric(ratio: float) -> int:
     count = 0
@@ -13,8 +17,19 @@ def geometric(ratio: float) -> int:
     return count
 
 
-def two_geometric(answer: int) -> int:
-    return answer + geometric(math.exp(-1)) - geometric(math.exp(-1))
+def two_geometric(answer: int, ratio: float = math.exp(-1)) -> int:
+    return answer + geometric(ratio) - geometric(ratio)
+
+
+def tries(most: int) -> int:
+    count = 0
+    while count < most and random.random() < 0.5:
+        count += 1
+    return count
+
+
+def of_a_random_number(_: object) -> int:
+    return tries(2) + tries(random.getrandbits(1) + 1)
 
 
 def histogram(counts: list[int]) -> list[int]:
@@ -40,6 +55,14 @@ def of_two_types(ratio: float) -> Any:
 def keeps_a_number(ratio: float) -> Any:
     random.gauss(0.0, 1.0)
     return int(random.random() < ratio) + int(random.random() < ratio)
+
+
+def compares_two(ratio: float) -> Any:
+    return int(random.random() < ratio) + int(random.random() < random.random())
+
+
+def of_two_normals(ratio: float) -> Any:
+    return int(RNG.normal() < ratio) + int(RNG.normal() < ratio)
 
 
 def draws_nothing(ratio: float) -> Any:

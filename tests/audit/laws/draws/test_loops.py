@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import Any
 from unittest.mock import Mock, patch
 
@@ -79,8 +80,9 @@ def test_many_programs_have_loops() -> None:
     assert used >= 0.3 * count
 
 
-def test_a_difference_of_geometric_numbers_has_its_law() -> None:
-    found, ratio = law(helpers.two_geometric, 3, seconds=60.0), Fraction(math.exp(-1))
+@pytest.mark.parametrize("ratio", [math.exp(-1), 0.75])
+def test_a_difference_of_geometric_numbers_has_its_law(ratio: float) -> None:
+    found, ratio = law(partial(helpers.two_geometric, ratio=ratio), 3, seconds=60.0), Fraction(ratio)
     for distance in range(-12, 13):
         low, high = found.probability(3 + distance)
         assert low <= (1 - ratio) / (1 + ratio) * ratio ** abs(distance) <= high
@@ -94,6 +96,14 @@ def test_twenty_of_them_are_decided() -> None:
     assert decide(helpers.histogram, *pair, Claim(0.99), seconds=60.0).verdict is Verdict.VIOLATED
 
 
+def test_calls_with_a_random_number_are_followed_as_they_are() -> None:
+    """With plain numbers, they have the arguments of a call that was followed alone."""
+    found = law(helpers.of_a_random_number, None, seconds=20.0)
+    for outcome, share in enumerate((8, 10, 9, 4, 1)):
+        low, high = found.probability(outcome)
+        assert low <= Fraction(share, 32) <= high < low + 2**-36
+
+
 @pytest.mark.parametrize(
     "helper",
     [
@@ -105,6 +115,8 @@ def test_twenty_of_them_are_decided() -> None:
         helpers.of_a_draw_of_its_own,
         helpers.never_ends,
         helpers.draws_nothing,
+        helpers.compares_two,
+        helpers.of_two_normals,
         helpers.has_some_digits,
     ],
 )
