@@ -17,7 +17,7 @@ import click
 
 from benchmarks.adversary.functions import PROBLEMS
 from benchmarks.adversary.measure import measured
-from benchmarks.adversary.others import OTHERS, asked
+from benchmarks.adversary.others import OTHERS, asked, is_there
 from benchmarks.adversary.page import Known, document, page
 from subnormal.audit.report.atomic_write import write
 
@@ -31,7 +31,7 @@ def todo(names: Iterable[str], seconds: tuple[float, ...], seeds: int) -> list[t
     chosen, first = list(names), seconds[0]
     tries = [("pair", name, seed, first) for seed in range(1, seeds + 1) for name in chosen]
     tries += [("domain", name, seed, each) for each in seconds for seed in range(1, seeds + 1) for name in chosen]
-    tries += [(other, name, 1, first) for name in chosen for other in OTHERS if OTHERS[other].folder]
+    tries += [(other, name, 1, first) for name in chosen for other in OTHERS if is_there(other)]
     return tries + [("sound", name, 1, SOUND * first) for name in chosen if PROBLEMS[name].sound]
 
 
@@ -61,7 +61,9 @@ def measure(one: tuple[str, str, int, float]) -> dict[str, Any]:
 def main(seconds: tuple[float, ...], seeds: int, jobs: int, only: tuple[str, ...], is_known: bool) -> None:
     """Write benchmarks/adversary/results.md and results.json.
 
-    --seconds: of processor, for each check; the first is also that of named pairs and of other tools.
+    --seconds: of processor, for each check; the first is also that of named pairs and of other tools. These are tried
+    where the environment variable ADVERSARY_TOOLS names a folder with them: NAME/ is a checkout, NAME-python starts
+    Python with its packages.
     """
     left = [] if is_known else [one for one in todo(only or PROBLEMS, seconds, seeds) if key(one) not in known()]
     if left:

@@ -66,6 +66,11 @@ OTHERS: Mapping[str, Tool] = {
 }
 
 
+def is_there(tool: str) -> bool:
+    """Return whether a tool is in the folder of tools."""
+    return bool(OTHERS[tool].folder) and (Path(os.environ.get(PLACES, "/nonexistent")) / f"{tool}-python").exists()
+
+
 def asked(tool: str, name: str, seconds: float) -> dict[str, Any]:
     """Return what another tool says of a problem whose pair is named, in so many seconds of processor."""
     places = Path(os.environ.get(PLACES, "/nonexistent"))
