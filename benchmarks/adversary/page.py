@@ -126,8 +126,8 @@ def side_by_side(known: Known, seconds: float) -> str:
 
 The pair is named, and each tool has {seconds:g} s of processor; importing it is not counted. A tool is given outcomes
 as vectors of numbers (`tools/__init__.py`), since it takes no others, and twice the runs of the try before until its
-time is over; a try that has begun goes to its end. It convicts where its own test does at α = 10^−6; each try may spend that α, which favours it. *`check` on
-these*: convicted of the same functions. Minutes are of processor.
+time is over; a try that has begun goes to its end. It convicts where its own test does at α = 10^−6; each try may
+spend that α, which favours it. *`check` on these*: convicted of the same functions. Minutes are of processor.
 
 | tool | version | tried | not possible | convicted | `check` on these | convictions a minute | a user writes |
 |---|---|---|---|---|---|---|---|
