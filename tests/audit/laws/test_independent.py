@@ -55,6 +55,14 @@ def fails_for_a_value(numbers: list[int]) -> list[Any]:
         return [number + 3 for number in numbers]
 
 
+def fails_for_a_rare_value(numbers: list[int]) -> list[Any]:
+    """Return two numbers, of which the outcome of the other path is unlikely."""
+    try:
+        return [numbers[0] + noise(), numbers[1] + math.floor(SIZE * random.random())]
+    except ValueError:
+        return [numbers[0] + 3, numbers[1]]
+
+
 FUNCTIONS: list[Callable[[list[int]], Any]] = [rounded, differences, fails, fails_for_a_value]
 
 
@@ -111,6 +119,19 @@ def test_the_bounds_hold_for_the_law_of_the_whole_outcome(
             least = sum((max(low - factor * high, Fraction(0)) for (low, _), (_, high) in bounds), Fraction(0))
             most = sum((max(high - factor * low, Fraction(0)) for (_, high), (low, _) in bounds), Fraction(0))
             assert least <= excess(one, other, factor) <= most + law_in.rest
+
+
+def test_what_other_paths_lead_to_counts_for_each_outcome() -> None:
+    pair = [0, 0], [1, 1]
+    with short_words(), replaced(fails_for_a_rare_value) as source:
+        found = laws_of_numbers(source, fails_for_a_rare_value, pair, 20.0)
+    assert found is not None
+    numbers, laws = found
+    for one, data in zip(laws, pair, strict=True):
+        true = outcomes(lambda data: numbers(as_outcome(fails_for_a_rare_value(data))), data, 2)
+        for atom in one.law.atoms:
+            low, high = one.law.probability(atom)
+            assert low <= Fraction(true[identity(atom)], SIZE**2) <= high
 
 
 @pytest.mark.parametrize("pair", PAIRS[:2])
