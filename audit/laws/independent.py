@@ -26,7 +26,7 @@ from subnormal.mechanisms.core.outcome_identity import identity
 from subnormal.mechanisms.core.product_law import Product
 
 REST = 2.0**-50  # of one number, that need not be followed
-RARE = 2.0**-40  # probability of all paths but the likeliest one, at most
+RARE = 2.0**-30  # probability of all paths but the likeliest one, at most
 FIRST = 1 / 3  # of the time, for the first path of an input
 
 
@@ -51,7 +51,7 @@ class Numbers:
 @dataclass(frozen=True, slots=True)
 class _Independent:
     """The random numbers of an outcome by their places, the boxes in which they are independent, what else the outcome
-    is, and the probability that a uniform is not in its box."""
+    is, and a bound on the probability that a uniform is not in its box, or stands for no number of its law."""
 
     numbers: Mapping[Place, Lazy]
     boxes: Sequence[Box]
@@ -98,7 +98,7 @@ def _independent(walk: Walk) -> _Independent | None:
     if not walk.ends or walk.ends[0].path.constraints:
         return None
     (end, *_), path = walk.ends, walk.ends[0].path
-    boxes, rare = path.boxes[: len(path.sizes)], 1 - path.mass()
+    boxes, rare = path.boxes[: len(path.sizes)], 1 - path.mass() + path.slack
     if rare > RARE or any(boxes[at] != (0, path.sizes[at]) for at in path.near):
         return None
     numbers = {place: one for place, one in numbers_of(end.outcome) if is_lazy(one)}
@@ -148,7 +148,7 @@ def _law(
     def one(given: Any) -> Any:
         number = _at(lazy_outcome(function(given)), place)
         if is_lazy(number):
-            near = number.path.near  # of the other numbers, it does not matter
+            near = number.path.near  # that of others is in `rare`
             number.path.near = {at: apart for at, apart in near.items() if at in number.signs}
         return number
 

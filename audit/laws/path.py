@@ -25,6 +25,7 @@ NEAR = Fraction(
     1, 1 << 40
 )  # how far the shares of an interval lie apart, at most, in the law of a number and in that used
 LEAST = 2.0**-960  # weight of a path that is followed
+OTHERWISE = "calls with the same random numbers ask otherwise later"
 HERE = FilePath(__file__).parent
 OWN = {
     str(HERE),
@@ -121,8 +122,6 @@ class Path:
             self.boxes.append((0, size))
             if self.asked >= len(self.answers):  # no answers of the path before are left
                 self._go_on_if_likely()
-        if self.boxes[at][1] > size:
-            self.refuse("calls with the same random numbers draw others later")
         return at
 
     def mass(self) -> Fraction:
@@ -167,7 +166,10 @@ class Path:
         """
         if self.asked not in self.answers:
             return False
-        self._keep(at, self.answers[self.asked])
+        box, (low, high) = self.answers[self.asked], self.boxes[at]
+        if type(box) is not tuple or not low <= box[0] < box[1] <= high:
+            self.refuse(OTHERWISE)
+        self._keep(at, box)
         self.asked += 1
         return True
 
@@ -192,7 +194,9 @@ class Path:
             left = self.halvings + halvings[likelier]
             self.pending.append(Other({**self.answers, number: not likelier}, self.share, left))
             self.answers[number] = likelier
-        answer = bool(self.answers[number])
+        answer = self.answers[number]
+        if type(answer) is not bool:
+            self.refuse(OTHERWISE)
         self.constraints.append(question if answer else opposite)
         self.halvings += halvings[not answer]
         self._go_on_if_likely()

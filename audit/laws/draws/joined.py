@@ -16,6 +16,7 @@ import math
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -25,7 +26,7 @@ from subnormal.audit.laws.draws.codes import READ_CELLS, READ_NAMES, inner_codes
 from subnormal.audit.laws.draws.loops import Loop, loop
 from subnormal.audit.laws.kinds import KINDS, type_of
 from subnormal.audit.laws.lazy import Lazy, is_lazy, ordered
-from subnormal.audit.laws.path import NEAR, Path, StoppedError
+from subnormal.audit.laws.path import Path, StoppedError
 from subnormal.audit.laws.points import as_integer
 
 BRANCHES = 16  # of a call, at most
@@ -78,19 +79,19 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Branches:
-    """What a call draws, and what it comes to. size: of its uniform; near: whether that stands for a number whose law
-    is known up to `NEAR`. groups: parts that are one number each, with the sign of its direction; an exception is
-    alone."""
+    """What a call draws, and what it comes to. size: of its uniform; near: see `Path`. groups: parts that are one
+    number each, with the sign of its direction; an exception is alone."""
 
     size: int
-    near: bool
+    near: Fraction
     groups: Sequence[tuple[int, Sequence[_Part]]]
 
     def drawn(self, path: Path, key: Hashable) -> Any:
-        """Return the value of a call on a path, or raise what it raises: a path for each group."""
+        """Return the value of a call on a path, or raise what it raises: a path for each group. Raises AssertionError
+        where the groups do not reach to the end."""
         at = path.draw(self.size)
         if self.near:
-            path.near[at] = NEAR
+            path.near[at] = self.near
         number = Lazy(path, {at: 1}, lambda numbers: as_integer(numbers[at]), ("integer", self.size), int)
         for sign, parts in self.groups:
             end = parts[-1].high
@@ -120,12 +121,9 @@ def joined(source: Any, function: FunctionType) -> tuple[Callable[..., Any], Cal
         if source.numbers is not None:
             repeated = known.get(key)
             return repeated.repeated(source, call) if isinstance(repeated, Loop) else call()
-        has_more = False
-        if key not in known:
-            known[key] = _branches(source, call)
-            if known[key] is None:
-                known[key], has_more = loop(source, call)
-        found = known.pop(key) if has_more else known[key]
+        if key not in known:  # for good: paths that begin later come to the same questions
+            known[key] = _branches(source, call) or loop(source, call)
+        found = known[key]
         return call() if found is None else found.drawn(source.path, (token, key))
 
     return called, lambda: fixed.extend(read() for read in others)
@@ -253,7 +251,8 @@ def _branches(source: Any, call: Callable[[], Any]) -> _Branches | None:
     finally:
         source.path = path
     groups = _groups(sorted(parts, key=lambda part: part.low))
-    return None if len(groups) == len(parts) else _Branches(alone.sizes[0], bool(alone.near), groups)
+    near = sum(alone.near.values(), Fraction(0))
+    return None if len(groups) == len(parts) else _Branches(alone.sizes[0], near, groups)
 
 
 def _value(call: Callable[[], Any]) -> Any:

@@ -24,9 +24,10 @@ from subnormal.audit.laws.path import Box, Other, Path, StoppedError
 from subnormal.mechanisms.core.outcome_identity import identity
 
 SIZE = (1 << 62) - 1  # numbers of the uniform: no other one has as many
+FEW = 16  # paths, and no more, whose probabilities are exact: they are followed as they are
 PATHS = 1 << 10  # of a call, at most
 REST = 2.0**-44  # of the probability, that is not followed
-SECONDS, TIME = 2.0, 1 / 2  # for the paths of a call, at most, and of the time that is left
+SECONDS = 10.0  # for the paths of a call, whatever it does between its draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +74,40 @@ class Loop:
         return [(low + number % (high - low), size) for (low, high), size in boxes]
 
 
-def loop(source: Any, call: Callable[[], Any]) -> tuple[Loop | None, bool]:
-    """Return the paths of a call, each followed alone; None where that is one, or too many, or one leads to another
-    value than an integer of the same type. Return whether more time may tell more, too."""
+def loop(source: Any, call: Callable[[], Any]) -> Loop | None:
+    """Return the paths of a call, each followed alone; None where these are few, or too many, or one leads to
+    another value than an integer of the same type."""
     outer, found = source.path, list[tuple[Any, list[tuple[Box, int]], Fraction]]()
-    left, ties = 1.0, itertools.count()
-    seconds = TIME * (outer.deadline - time.monotonic())
-    until = time.monotonic() + min(SECONDS, seconds)
+    left, ties, until = 1.0, itertools.count(), time.monotonic() + SECONDS
     ahead = [(-1.0, next(ties), Other({}, 1.0, 0.0))]
     try:
         while ahead and left > REST:
             *_, one = heapq.heappop(ahead)
-            source.path = path = Path([], one.answers, until, expected=one.halvings, least=REST / PATHS)
+            source.path = path = Path(
+                [], one.answers, until, draws=source.draws_in_loops, expected=one.halvings, least=REST / PATHS
+            )
             value = _integer(call)
             path.ended = True
-            outer.go_on()
+            source.draws_in_loops -= len(path.sizes)
             if not path.waits:
                 is_other = value is None or any(type(value) is not type(known) for known, *_ in found[:1])
                 is_more = path.constraints or path.near or path.memory
                 if is_other or is_more or len(found) == PATHS:
-                    return None, seconds < SECONDS and time.monotonic() > until
+                    return None
                 found.append((value, list(zip(path.boxes, path.sizes, strict=True)), path.mass()))
             left -= path.weight()
             for one in path.pending:
                 heapq.heappush(ahead, (-one.weight, next(ties), one))
     finally:
         source.path = outer
-    if len(found) == 1:
-        return None, False
+    if not ahead and len(found) <= FEW:
+        return None
     found.sort(key=lambda one: int(one[0]))
     widths = [int(mass * SIZE) for *_, mass in found]
     missing = SIZE - sum(widths)
     widths[-1] += missing
-    ends = list(itertools.accumulate(widths))
-    made = Loop([value for value, *_ in found], ends[:-1], [boxes for _, boxes, _ in found], Fraction(missing, SIZE))
-    return made, False
+    ends, values, boxes = list(itertools.accumulate(widths)), [one[0] for one in found], [one[1] for one in found]
+    return Loop(values, ends[:-1], boxes, Fraction(missing, SIZE))
 
 
 def _integer(call: Callable[[], Any]) -> Any:

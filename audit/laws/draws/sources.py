@@ -36,17 +36,20 @@ from subnormal.audit.randomness.catalogue import FUNCTIONS, Primitive
 from subnormal.audit.randomness.generators import alive, state
 from subnormal.audit.randomness.primitives import StandIns
 
+DRAWS = 1 << 17  # in calls that are followed alone, in all
 BYTES = 2  # of os.urandom, whose values are told apart
 OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_thread.start", "socket.connect")
 
 
 class Source:
     """What the code under audit draws from while it runs. path: of lazy numbers; numbers: plain ones instead of them,
-    for the uniforms of a path in their order, with their sizes."""
+    for the uniforms of a path in their order, with their sizes. draws_in_loops: that are left for calls that are
+    followed alone, which take no time from the paths."""
 
     def __init__(self) -> None:
         self.path = Path()
         self.numbers: Iterator[tuple[int, int]] | None = None
+        self.draws_in_loops = DRAWS
 
     def random(self) -> Any:
         """Return a uniform of 53 bits."""

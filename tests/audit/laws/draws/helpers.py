@@ -28,8 +28,12 @@ def tries(most: int) -> int:
     return count
 
 
+def tries_twice(most: int) -> int:
+    return tries(most) + tries(most)
+
+
 def of_a_random_number(_: object) -> int:
-    return tries(2) + tries(random.getrandbits(1) + 1)
+    return tries(20) + tries(random.getrandbits(1) + 20)
 
 
 def histogram(counts: list[int]) -> list[int]:
@@ -86,3 +90,36 @@ def never_ends(ratio: float) -> Any:
 
 def calls(helper: Callable[[float], Any]) -> Callable[[float], Any]:
     return lambda ratio: str(helper(ratio))
+
+
+def raises_late(ratio: float) -> int:
+    count = 0
+    while random.random() < ratio:
+        count += 1
+        if count > 60:
+            raise ValueError("too long")
+    return count
+
+
+def leaks_by_an_exception(secret: int) -> Any:
+    try:
+        return [raises_late(0.5), raises_late(0.5)]
+    except ValueError:
+        return secret
+
+
+def leaks_by_a_value(secret: int) -> Any:
+    one, other = geometric(0.5), geometric(0.5)
+    return secret if one > 60 else [one, other]
+
+
+def leaks_by_a_normal(secret: int) -> Any:
+    one, other = RNG.normal(), RNG.normal()
+    return secret if one > 9.5 else [round(one), round(other)]
+
+
+def differs_seldom(shift: float) -> Any:
+    """Return 1 with probability 2^−40 or 2^−61."""
+    count = geometric(0.5)
+    number = math.floor(random.random() + shift)
+    return [1 if count > 60 else number, count]

@@ -294,4 +294,6 @@ def test_random_and_numpy_are_followed_together() -> None:
 def test_generators_of_two_kinds_draw_alike_calls_each_in_its_way(first: Any) -> None:
     second = OLD if first is RNG else RNG
     ends, _, _ = follow(lambda _: [one.exponential(2.0) < 1.0 for one in (first, second)], None, 30.0, 0.0)
-    assert [end.path.near for end in ends if not end.path.stopped] == [1] * len(ends)  # the ziggurat of one of them
+    assert [len(end.path.near) for end in ends if not end.path.stopped] == [1] * len(
+        ends
+    )  # the ziggurat of one of them
