@@ -30,7 +30,8 @@ VARIANTS: Mapping[str, Heuristic] = {WHOLE: Heuristic("", {}), **HEURISTICS, **C
 HEADER = """# What the heuristics of `check` convict
 
 Written by `python -m benchmarks.ablation --seeds {seeds}`: {functions} functions that break their claims, of
-`benchmarks/ablation/functions.py` and `tests/support/checked_functions.py`. Seeds of each: {seeds}. A clock that counts work gives every check {seconds:g} s, in which a run takes {run:g} s: the same runs on every machine.
+`benchmarks/ablation/functions.py` and `tests/support/checked_functions.py`. Seeds of each: {seeds}. A clock that counts
+work gives every check {seconds:g} s, in which a run takes {run:g} s: the same runs on every machine.
 *Convicted* is out of {checks} checks. With everything, {convicted} are; never convicted: {never}.
 
 *Lost* are the checks that convict with everything and not without the heuristic. Checks that do not convict with
