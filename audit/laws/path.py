@@ -21,18 +21,11 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 STEP = 2.0**-64  # a path that is less likely waits, until no likelier one is left; then this is the next step
-NEAR = Fraction(
-    1, 1 << 40
-)  # how far the shares of an interval lie apart, at most, in the law of a number and in that used
+NEAR = Fraction(1, 1 << 40)  # how far shares of an interval lie apart in the law of a number and in that used, at most
 LEAST = 2.0**-960  # weight of a path that is followed
 OTHERWISE = "calls with the same random numbers ask otherwise later"
 HERE = FilePath(__file__).parent
-OWN = {
-    str(HERE),
-    str(HERE / "draws"),
-    str(HERE.parent / "randomness"),
-    os.path.dirname(os.__file__),
-}  # not the user's code
+OWN = {os.path.dirname(os.__file__), *map(str, (HERE, HERE / "draws", HERE.parent / "randomness"))}  # no user's code
 NUMPY = os.path.dirname(np.__file__) + os.sep
 
 Box = tuple[int, int]
@@ -82,11 +75,11 @@ class Path:
     """boxes: [low, high) of each uniform drawn; sizes: how many numbers each one has; draws: how many uniforms may be
     drawn before the path stops. share: the probability of the boxes, about. answers: by the number of the question; of
     a choice, the option, and of a split, the box. halvings: of the probability, by answers; expected: by those that the
-    path begins with. pending: the paths that it leaves. ranges: by the name of a number
-    of several uniforms, between which values answers leave it. near: how far the shares of an interval lie apart, at
-    most, in the law of a number and in that used, by its uniform. least: a path of less weight stops; where it `waits`,
-    it begins again later. ended: whether the function has returned. stopped: whether the path ended early; impossible:
-    whether that is because no numbers lead there; failed: why the function is not followed.
+    path begins with. pending: the paths that it leaves. ranges: by the name of a number of several uniforms, between
+    which values answers leave it. near: how far the shares of an interval lie apart, at most, in the law of a number
+    and in that used, by its uniform. least: a path of less weight stops; where it `waits`, it begins again later.
+    ended: whether the function has returned. stopped: whether the path ended early; impossible: whether that is because
+    no numbers lead there; failed: why the function is not followed.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -115,7 +108,7 @@ class Path:
         """Return the number of a new uniform on 0 … size − 1."""
         self.go_on()
         at = len(self.sizes)
-        if at == self.draws:
+        if at >= self.draws:
             self.stop()
         self.sizes.append(size)
         if at == len(self.boxes):

@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tests.audit.laws.samplers import geometric
+
 RNG = np.random.default_rng(1)
-
-
-def geometric(ratio: float) -> int:
-    count = 0
-    while random.random() < ratio:
-        count += 1
-    return count
 
 
 def two_geometric(answer: int, ratio: float = math.exp(-1)) -> int:

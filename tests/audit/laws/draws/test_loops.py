@@ -185,6 +185,12 @@ def test_a_call_with_too_many_draws_is_followed_as_it_is() -> None:
     assert [one is None for one in found] == [False, True, True]
 
 
+@pytest.mark.parametrize("draws", [0, -1])  # calls that are followed in a call take from what is left, too
+def test_a_path_draws_nothing_where_nothing_is_left(draws: int) -> None:
+    with pytest.raises(StoppedError):
+        Path(draws=draws).draw(8)
+
+
 @pytest.mark.parametrize("answers", [{0: True}, {0: (0, 9)}, {0: (5, 5)}])
 def test_other_answers_than_a_question_has_are_refused(answers: dict[int, Any]) -> None:
     path = Path([], answers)
