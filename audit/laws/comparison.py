@@ -150,7 +150,8 @@ def compare(law_in: FollowedLaw, law_out: FollowedLaw, claim: Claim) -> Comparis
 
     What was not followed may lie on any outcome. It counts against HOLDS, and never for VIOLATED: a law of a loop
     without end has a rest, so that a claim with δ = 0 is UNRESOLVED at best, and `keeps` has a δ above 0. Assumes that
-    the generator's words are uniform and independent, and that functions of `math` are monotone as implemented.
+    the generator's words are uniform and independent, and that functions of `math` are monotone as implemented; of
+    logarithms, in differences of exponentials, that they err by 2^−48 of their value at most.
 
     >>> import random
     >>> from subnormal.audit.laws.followed import law

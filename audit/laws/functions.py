@@ -151,7 +151,7 @@ def wave(x: Lazy, function: Callable[[float], float], shift: float, sign: int, k
 
     if any(abs(end) > PHASES for end in x.ends()):
         x.path.refuse("a sine or a cosine of a large number")
-    number = x.split(half_wave)
+    number = x.split(half_wave, ("half wave", shift))
     x.stays_in(half_wave)
     return x.unary(function, sign if number % 2 == 0 else -sign, function, kind)
 

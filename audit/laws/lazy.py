@@ -10,7 +10,6 @@ Values are computed as numbers of Python, and each number has the type that the 
 
 from __future__ import annotations
 
-import bisect
 import functools
 import math
 import operator
@@ -23,8 +22,16 @@ import numpy as np
 
 from subnormal.audit.laws.kinds import FLOATS, INTEGERS, KINDS, MOST, Kind, computed, kind_of, power_of, type_of
 from subnormal.audit.laws.path import NEAR, Box, Path
-from subnormal.audit.laws.points import UNIFORM, Points, as_float, as_integer, elementwise, first_float
-from subnormal.audit.laws.questions import coarse, corners, decide, is_below, takes_negative_zero
+from subnormal.audit.laws.points import (
+    UNIFORM,
+    Points,
+    as_float,
+    as_integer,
+    elementwise,
+    reversed_div,
+    reversed_sub,
+)
+from subnormal.audit.laws.questions import change_of, coarse, corners, decide, is_below, takes_negative_zero
 
 BITS = 64  # of numpy's integers
 VALUES = 1 << 16  # of an integer, that are told apart at most
@@ -211,7 +218,7 @@ class Lazy:
         return self._with(other, operator.sub, 1, -1)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._with(other, _reversed_sub, -1)
+        return self._with(other, reversed_sub, -1)
 
     def __neg__(self) -> Any:
         return _applied(self, operator.neg, -1, operator.neg, self.kind)
@@ -248,7 +255,7 @@ class Lazy:
         if self == 0:
             return self._by_zero(operator.truediv, other, self)
         self.side_of_zero()  # it falls or rises on each side of 0
-        return self._with(other, _reversed_div, -1 if other >= 0 else 1)
+        return self._with(other, reversed_div, -1 if other >= 0 else 1)
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is not None:
@@ -297,7 +304,7 @@ class Lazy:
         x, divisor = self.computed_as(kind), self._constant(other, kind)
         if not all(map(math.isfinite, x.ends())):
             self.path.refuse("a quotient of what may be infinite")
-        return kind(x.split(lambda value: value // divisor, 1 if divisor > 0 else -1))
+        return kind(x.split(lambda value: value // divisor, (operator.floordiv, type(divisor), divisor)))
 
     def __mod__(self, other: Any) -> Any:
         if is_lazy(other):
@@ -394,24 +401,21 @@ class Lazy:
         name: tells the test from others, so that where it changes is computed once for all paths.
         """
         if len(self.signs) > 1:
-            return self._decide_of_many(test)
+            return self._decide_of_many(test, name and (name, self.key))
         f, (low, high) = self.at, self.corner_values()
         ends, known = (bool(test(low)), bool(test(high))), name and (name, self.key)
         return decide(self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, known, ends)
 
-    def _decide_of_many(self, test: Callable[[Any], Any]) -> bool:
+    def _decide_of_many(self, test: Callable[[Any], Any], name: Hashable) -> bool:
         """Return the answer to a test, which is asked as x < cut where this number is g(x)."""
         x, g = self.base()
         low, high = x.ends()
         first = bool(test(g(low)))
         if first == bool(test(g(high))):
             return self.path.decided(first)
-        if isinstance(low, float):
-            cut: Any = first_float(low, high, lambda value: test(g(value)))
-            if cut == 0 and bool(test(g(-0.0))) == first and takes_negative_zero(x):
-                self.path.refuse("the sign of a zero that is made of several random numbers")
-        else:
-            cut = low + bisect.bisect_left(range(low, high), True, key=lambda value: bool(test(g(value))) != first)
+        cut = change_of(lambda value: bool(test(g(value))), low, high, name)
+        if isinstance(cut, float) and cut == 0 and bool(test(g(-0.0))) == first and takes_negative_zero(x):
+            self.path.refuse("the sign of a zero that is made of several random numbers")
         return is_below(x, low, high, cut) == first
 
     def stays_in(self, piece: Callable[[Any], Any]) -> None:
@@ -448,11 +452,14 @@ class Lazy:
         if self.kind in INTEGERS:
             return self.of_kind(int)
         if not all(map(math.isfinite, self.ends())):
-            return self.split(rounding)  # which raises for some values
+            return self.split(rounding, rounding)  # which raises for some values
         return _applied(self, elementwise(rounding), 1, rounding, int)
 
-    def split(self, rounding: Callable[[Any], Any], sign: int = 1) -> Any:
-        """Return rounding(self), a constant on each of few pieces, which rises with the value for the sign 1."""
+    def split(self, rounding: Callable[[Any], Any], key: Hashable) -> Any:
+        """Return rounding(self), a constant on each of few pieces. It rises with the value, or it falls.
+
+        key: equal for equal roundings.
+        """
         self._raise_where(rounding)
 
         def step(value: Any) -> tuple[Any, float]:
@@ -463,8 +470,8 @@ class Lazy:
             if low == high:
                 return low[0]
             middle = self._middle(step)
-            below = middle > low and self.decide(_below(step, middle))
-            if not below and not (middle < high and self.decide(_above(step, middle))):
+            below = middle > low and self.decide(_below(step, middle), (operator.lt, key, middle))
+            if not below and not (middle < high and self.decide(_above(step, middle), (operator.gt, key, middle))):
                 return middle[0]
 
     def _middle(self, step: Callable[[Any], Any]) -> Any:
@@ -505,7 +512,7 @@ class Lazy:
         return self.whole(int)
 
     def __int__(self) -> Any:
-        return self.split(int)
+        return self.split(int, int)
 
     def __index__(self) -> int:
         """Return one value of an integer; the others are other paths. Raises TypeError for a float, as Python does."""
@@ -522,7 +529,7 @@ class Lazy:
             return format(self.point(), layout)
         if not LAYOUT.fullmatch(layout):
             self.path.refuse(f"the format {layout!r} of a random number")
-        rounded = self.split(lambda value: float(format(value, layout)))
+        rounded = self.split(lambda value: float(format(value, layout)), layout)
         return format(self.ends()[0], layout) if rounded == rounded else "nan"
 
     # What needs the number itself
@@ -533,7 +540,7 @@ class Lazy:
         if ordered(low) == ordered(high):
             return self.kind(low)
         if self.is_few():
-            return self.kind(self.split(lambda value: value))
+            return self.kind(self.split(lambda value: value, None))
         return self.path.refuse("the code needs all digits of a random number here")
 
     def is_few(self) -> bool:
@@ -643,11 +650,3 @@ def _below(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
 
 def _above(rounding: Callable[[Any], Any], bound: Any) -> Callable[[Any], Any]:
     return lambda value: rounding(value) > bound
-
-
-def _reversed_sub(value: Any, other: Any) -> Any:
-    return other - value
-
-
-def _reversed_div(value: Any, other: Any) -> Any:
-    return other / value

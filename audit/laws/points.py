@@ -104,6 +104,16 @@ def elementwise(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return applied
 
 
+def reversed_sub(value: Any, other: Any) -> Any:
+    """Return other − value."""
+    return other - value
+
+
+def reversed_div(value: Any, other: Any) -> Any:
+    """Return other / value."""
+    return other / value
+
+
 def ordinal(value: float) -> int:
     """Return the number of a float in the order of all floats, −0.0 below 0.0.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.laws.path import Constraint, Path, StoppedError
+from subnormal.audit.laws.points import first_float
 from subnormal.audit.laws.sums import Table, table
 
 if TYPE_CHECKING:
@@ -59,19 +60,45 @@ def _go_on(path: Path) -> None:
     path.go_on()  # a loop of comparisons may have no end
 
 
+def change_of(test: Callable[[Any], bool], low: Any, high: Any, name: Hashable) -> Any:
+    """Return the first value above `low`, and `high` at most, where a test differs from what it says of `low`.
+
+    The test changes once. name: equal for equal tests; the change is remembered, except for None.
+    """
+    if name in _changes:
+        return _changes[name]
+    if isinstance(low, float):
+        change: Any = first_float(low, high, test)
+    else:
+        first = test(low)
+        change = low + bisect.bisect_left(range(low, high), True, key=lambda value: test(value) != first)
+    if name:
+        _remember(name, change)
+    return change
+
+
 def is_below(x: Lazy, low: Any, high: Any, cut: Any) -> bool:
     """Return the answer to x < cut, where x lies between low and high."""
     path, f = x.path, x.at
     _go_on(path)
     rising = {at: sign < 0 for at, sign in x.signs.items()}
     falling = {at: not one for at, one in rising.items()}
-    question = Constraint(rising, lambda numbers: f(numbers) < cut, None, (x.name, cut), (x,), cut)
-    opposite = Constraint(falling, lambda numbers: f(numbers) >= cut, None, (x.name, cut), (x,), cut)
+    name = (x.name, cut)
+    question = Constraint(rising, lambda numbers: f(numbers) < cut, None, name, (x,), cut)
+    opposite = Constraint(falling, lambda numbers: f(numbers) >= cut, None, name, (x,), cut)
     known = coarse(x)
     below = path.ask(question, opposite, 0.5 if known is None else known.share(low, cut, high))
-    before = cut - 1 if isinstance(cut, int) else math.nextafter(cut, -math.inf)
-    path.ranges[x.name] = (low, before) if below else (cut, high)
+    *others, last = path.constraints
+    path.constraints[:] = [one for one in others if not _is_wider(one, last)] + [last]
+    last_below = cut - 1 if isinstance(cut, int) else math.nextafter(cut, -math.inf)
+    path.ranges[x.name] = (low, last_below) if below else (cut, high)
     return below
+
+
+def _is_wider(one: Constraint, nearer: Constraint) -> bool:
+    """Return whether a constraint compares the number of a nearer cut in the same way."""
+    is_same = one.cut is not None and one.sides[0].name == nearer.sides[0].name
+    return is_same and one.rising == nearer.rising
 
 
 def takes_negative_zero(x: Lazy) -> bool:
@@ -112,15 +139,19 @@ def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], nam
     change = _changes.get(key) if name else None
     if change is None:
         change = _change(path, lambda number: bool(test({at: number})), low, high)
-        if len(_changes) >= CHANGES:
-            _changes.clear()
         if name:
-            _changes[key] = change
+            _remember(key, change)
     path.split(at, change)
     return bool(test({at: path.boxes[at][0]}))
 
 
-_changes: dict[Hashable, int] = {}
+_changes: dict[Hashable, Any] = {}
+
+
+def _remember(name: Hashable, change: Any) -> None:
+    if len(_changes) >= CHANGES:
+        _changes.clear()
+    _changes[name] = change
 
 
 def _change(path: Path, test: Callable[[int], bool], low: int, high: int) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subnormal.audit.laws.exponentials import difference_of
 from subnormal.audit.laws.path import Box
 from subnormal.audit.laws.points import Points, Strips
 
@@ -156,7 +157,10 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
         return None
     if whole and (known := _convolved(operation, table(left, own, 1), sign, table(right, others, 1), other_sign)):
         return known
+    exponentials = difference_of(lazy, (*own, *others))
     first, second = (min(int(times * finer * count), FINEST) for times in (FIRST, SECOND))
+    if exponentials:
+        first = second = SAMPLED  # which tell where it lies alone
     one = _rising(table(left, own, first, (), min(finer, 1)), sign)
     other = _rising(table(right, others, second, (), min(finer, 1)), other_sign)
     if one is None or other is None:
@@ -168,7 +172,7 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
         if key not in _edges_known:
             if len(_edges_known) >= EDGES:
                 _edges_known.pop(next(iter(_edges_known)))
-            _edges_known[key] = _below(operation, one, other, edge)
+            _edges_known[key] = exponentials.below(edge) if exponentials else _below(operation, one, other, edge)
         bounds.append(_edges_known[key])
     low, high = np.array([*bounds, (1.0, 1.0)]).T
     near, far = edges[:-1], edges[1:] - 1.0 if whole else np.nextafter(edges[1:], -np.inf)
@@ -219,9 +223,11 @@ def _edges(
 ) -> Array:
     """Return the least result, values where strips meet, and what is above the largest result."""
     least, most = operation(left.near[0], right.near[0]), operation(left.far[-1], right.far[-1])
-    results = np.unique(operation(*np.meshgrid(_sampled(left), _sampled(right))))
-    chosen = results[np.linspace(0, len(results) - 1, min(count, len(results))).astype(np.int64)]
-    inner = np.unique(np.concatenate([chosen, np.array(cuts, dtype=np.float64)]))
+    inner = np.array(sorted(cuts), dtype=np.float64)
+    if count > 1:
+        results = np.unique(operation(*np.meshgrid(_sampled(left), _sampled(right))))
+        chosen = results[np.linspace(0, len(results) - 1, min(count, len(results))).astype(np.int64)]
+        inner = np.unique(np.concatenate([chosen, inner]))
     inner = inner[(inner > least) & (inner <= most)]
     return np.array([least, *inner, most + 1.0 if whole else np.nextafter(most, np.inf)])
 

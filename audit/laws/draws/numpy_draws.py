@@ -21,12 +21,12 @@ import numpy as np
 from numpy import array, asarray  # as they are: code under audit finds others in their place
 
 from subnormal.audit.laws.arrays import filled
+from subnormal.audit.laws.draws.quantiles import exponential_quantile, normal_quantile
 from subnormal.audit.laws.functions import of_lazy
 from subnormal.audit.laws.lazy import is_lazy
 
 SEARCHED = 1 / 3  # the least p of a geometric number that numpy finds by a search
 INVERTED = 30.0  # the largest mean of a binomial number that numpy finds by inversion
-SIZE = 1 << 62  # numbers of the uniform behind a quantile
 LARGEST = 4096  # numbers in an array that is followed
 COMPARED = 64  # numbers of a model and of numpy
 CALLS = 1 << 10  # with different arguments, whose draws are remembered
@@ -137,26 +137,6 @@ def _binomial(uniform: Uniform, n: int, p: float) -> Any:
             probability = ((n - count + 1) * p * probability) / (count * q)
         if not u > probability:
             return count
-
-
-def normal_quantile(number: Any) -> Any:
-    """Return the quantile of the standard normal at (k + 1/2) / 2^62, also for each of an array."""
-    from scipy.special import ndtri  # takes 100 ms
-
-    k = np.asarray(number, dtype=np.int64)
-    lower = ndtri((np.minimum(k, SIZE - 1 - k) + 0.5) / SIZE)
-    found = np.where(k < SIZE // 2, lower, -lower)
-    return found if found.ndim else float(found)
-
-
-def exponential_quantile(number: Any) -> Any:
-    """Return the quantile of the standard exponential at (k + 1/2) / 2^62, also for each of an array."""
-    if isinstance(number, int):  # in a twentieth of the time
-        return -math.log1p(-(number + 0.5) / SIZE) if number < SIZE // 2 else -math.log((SIZE - number - 0.5) / SIZE)
-    k = np.asarray(number, dtype=np.int64)
-    lower, upper = np.minimum(k, SIZE // 2), SIZE - 1 - k
-    found = np.where(k < SIZE // 2, -np.log1p(-(lower + 0.5) / SIZE), -np.log((upper + 0.5) / SIZE))
-    return found if found.ndim else float(found)
 
 
 def _scaled(scale: Any = 1.0, size: Any = None) -> tuple[Any, ...]:

@@ -27,7 +27,8 @@ from subnormal.audit.laws.arrays import of_lazies, of_lists
 from subnormal.audit.laws.draws import scipy_draws
 from subnormal.audit.laws.draws.codes import READ_ATTRIBUTES, READ_CELLS, READ_NAMES, codes_of, inner_codes, only_calls
 from subnormal.audit.laws.draws.joined import cells_of, content_of, joinable, joined
-from subnormal.audit.laws.draws.numpy_draws import SIZE, Draws
+from subnormal.audit.laws.draws.numpy_draws import Draws
+from subnormal.audit.laws.draws.quantiles import SIZE
 from subnormal.audit.laws.functions import of_extreme, of_math, of_sum
 from subnormal.audit.laws.lazy import integer, is_lazy, near, uniform
 from subnormal.audit.laws.path import NotFollowedError, Path
@@ -66,7 +67,7 @@ class Source:
         return integer(self.path, size) if self.numbers is None else self._plain(size)
 
     def near(self, quantile: Callable[[Any], Any]) -> Any:
-        """Return quantile(k) for a uniform k below `numpy_draws.SIZE`."""
+        """Return quantile(k) for a uniform k below `SIZE`."""
         return near(self.path, quantile, SIZE) if self.numbers is None else quantile(self._plain(SIZE))
 
     def urandom(self, size: int) -> bytes:
