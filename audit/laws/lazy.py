@@ -482,7 +482,9 @@ class Lazy:
         x, g = self.base()
         least, most = x.ends()
         known = coarse(x)
-        middle = (least + most) / 2 if known is None else known.middle(least, most)
+        middle = least if known is None else known.middle(least, most)
+        if not least < middle < most:  # both lie in one strip
+            middle = (least + most) / 2
         return step(g(min(max(type(least)(middle), least), most)))
 
     def stepped(self, rounding: Callable[[Any], Any], key: Hashable) -> Lazy:

@@ -53,18 +53,19 @@ class Table:
         """Return the table of a function that falls with the number, before the function is applied."""
         return Table(self.far[::-1], self.near[::-1], 1.0 - self.high[::-1], 1.0 - self.low[::-1])
 
-    def middle(self, low: Any, high: Any) -> Any:
+    def middle(self, low: Any, high: Any) -> float:
         """Return a value in the middle of the probability between two values, about."""
-        ends = (self.low + self.high) / 2
-        least, most = (float(ends[_place(self.near, value)]) for value in (low, high))
-        return self.near[min(_place(ends, (least + most) / 2), len(self.near) - 1)]
+        values, before = self._points()
+        return float(np.interp(sum(np.interp([float(low), float(high)], values, before)) / 2, before, values))
 
     def share(self, low: Any, cut: Any, high: Any) -> float:
         """Return about how likely values below a cut are among those from low to high."""
-        ends = (self.low + self.high) / 2
-        least, middle = (float(ends[_place(self.near, value)]) for value in (low, cut))
-        most = float(ends[min(_place(self.near, high) + 1, len(self.near))])
+        least, middle, most = np.interp([float(low), float(cut), float(high)], *self._points()).tolist()
         return (middle - least + UNSURE) / (most - least + 2 * UNSURE)
+
+    def _points(self) -> tuple[Array, Array]:
+        """Return the ends of the strips, rising, and about the probability below each of them."""
+        return np.append(self.near, self.far[-1]).astype(np.float64), (self.low + self.high) / 2
 
     def total(self, weights: Array, first: Array, end: Array, *, least: bool) -> Array:
         """Return a bound on the sum of weight · probability over the strips [first, end), for each of many ranges."""
@@ -77,10 +78,6 @@ class Table:
         found = weights[last] * below[end] - weights[begin] * above[begin] + sums[last] - sums[np.minimum(begin, last)]
         slack = ROUNDED * (len(weights) + 4) * (float(np.abs(parts).sum()) + 2.0)
         return np.where(inside, np.clip(found + (-slack if least else slack), 0.0, 1.0), 0.0)
-
-
-def _place(values: Array, value: Any) -> int:
-    return int(np.searchsorted(values, value))
 
 
 @np.errstate(all="ignore")
@@ -160,7 +157,7 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
     exponentials = difference_of(lazy, (*own, *others))
     first, second = (min(int(times * finer * count), FINEST) for times in (FIRST, SECOND))
     if exponentials:
-        first = second = SAMPLED  # which tell where it lies alone
+        first = second = min(FIRST * count, FINEST)  # which tell where it lies alone
     one = _rising(table(left, own, first, (), min(finer, 1)), sign)
     other = _rising(table(right, others, second, (), min(finer, 1)), other_sign)
     if one is None or other is None:
