@@ -299,13 +299,16 @@ def follow(
     *,
     floats: bool = False,
     most: float = math.inf,
+    loops: bool = True,
 ) -> tuple[list[End], int, Fraction]:
     """Return how the paths ended, how many were begun, and a bound on the probability of those that did not end.
 
-    floats: outcomes may be lazy. most: paths that end, and no more are followed.
+    floats: outcomes may be lazy. most: paths that end, and no more are followed. loops: whether a call that draws in a
+    loop may be one number.
     """
     walk = Walk(function, data, rest, floats=floats, most=most)
     with replaced(function) as source:
+        source.draws_in_loops *= loops
         walk.follow(source, seconds)
     return walk.ends, walk.paths, walk.lost
 
