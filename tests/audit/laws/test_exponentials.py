@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,6 +19,7 @@ from subnormal.audit.laws.draws.quantiles import SIZE, exponential_quantile
 from subnormal.audit.laws.exponentials import Difference, difference_of
 from subnormal.audit.laws.followed import End, follow, law
 from subnormal.audit.laws.lazy import Lazy
+from subnormal.audit.laws.points import reversed_sub
 from tests.audit.laws.short_uniforms import short_uniforms
 
 UNIFORM = 1 << 53
@@ -73,6 +75,54 @@ def _number(end: End) -> Lazy:
 
 def found_of(lazy: Lazy) -> Difference | None:
     return difference_of(lazy, [lazy.path.boxes[at] for at in lazy.signs])
+
+
+@pytest.mark.parametrize("value", [-20.0, -0.5, -0.4, 0.0, 0.2, 0.25, 0.7, 20.0])
+def test_bounds_are_at_the_ends_of_the_intervals(value: float) -> None:
+    start, rising, falling = (
+        (Fraction(-1, 2), Fraction(1, 4)),
+        (Fraction(1), Fraction(2)),
+        (Fraction(1, 2), Fraction(3)),
+    )
+    low, high = Difference(start, rising, falling, Fraction(1, 64)).below(value)
+    shares = [
+        stats.laplace_asymmetric.cdf(value - float(at), math.sqrt(f / r), scale=math.sqrt(f * r))
+        for at, r, f in itertools.product(start, rising, falling)
+    ]
+    assert low == pytest.approx(max(0.0, min(shares) - 1 / 64), abs=1e-12)
+    assert high == pytest.approx(min(1.0, max(shares) + 1 / 64), abs=1e-12)
+
+
+def test_what_is_below_a_value_may_be_rounded_to_it() -> None:
+    one, start = (Fraction(1), Fraction(1)), (Fraction(1 << 52), Fraction(1 << 52))
+    low, high = Difference(start, one, one, Fraction(0)).below(2.0**52)
+    assert low == pytest.approx(math.exp(-0.5) / 2, abs=1e-14)  # 2^52 - 1/4 is rounded to 2^52
+    assert low < math.exp(-0.5) / 2
+    assert 0.5 < high < 0.5 + 1e-14
+
+
+@pytest.mark.parametrize("constant", [0.1, -0.1, 3.0, -1e6])
+@pytest.mark.parametrize("start", [0.3, -0.7, 5e-324])
+@pytest.mark.parametrize("operation", [operator.add, operator.sub, reversed_sub, operator.mul, operator.truediv])
+def test_an_operation_with_a_constant_is_rounded(operation: Callable[..., Any], start: float, constant: float) -> None:
+    for slope in (0.25, -0.25):
+        given = exponentials.Exponential((Fraction(start),) * 2, (Fraction(slope),) * 2, Fraction(0))
+        made = exponentials._after(given, operation, constant)
+        assert made is not None
+        for number in range(40):
+            value = Fraction(start) + Fraction(slope) * number
+            if value == Fraction(float(value)):
+                low, high = (at + by * number for at, by in zip(made.start, made.slope, strict=True))
+                assert low <= Fraction(operation(float(value), constant)) <= high
+                assert (
+                    high - low <= Fraction(1, 1 << 50) * (abs(high) + 2 * abs(made.start[0])) + 3 * exponentials.LEAST
+                )
+
+
+@pytest.mark.parametrize(("operation", "constant"), [(operator.mul, 0.0), (operator.add, math.inf), (max, 1.0)])
+def test_an_operation_that_is_not_known_makes_no_exponential(operation: Any, constant: float) -> None:
+    one = (Fraction(1), Fraction(1))
+    assert exponentials._after(exponentials.Exponential(one, one, Fraction(0)), operation, constant) is None
 
 
 @pytest.mark.parametrize("name", sorted(DIFFERENCES))
