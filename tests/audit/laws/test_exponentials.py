@@ -48,6 +48,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "uniforms": lambda: random.random() - random.random(),
     "another base": lambda: math.log2(1.0 - random.random()) - math.log2(1.0 - random.random()),
     "a logarithm of more": lambda: math.log(1.5 - random.random()) - math.log(1.0 - random.random()),
+    "a logarithm of 1 plus a uniform": lambda: math.log1p(random.random()) - math.log(1.0 - random.random()),
     "a square": lambda: random.expovariate(1.0) ** 2 - random.expovariate(1.0),
     "a quotient": lambda: 1.0 / (1.0 + random.expovariate(1.0)) - random.expovariate(1.0),
     "nothing of one": lambda: 0.0 * random.expovariate(1.0) - random.expovariate(1.0),
@@ -132,6 +133,7 @@ def test_bounds_are_around_a_count_of_all_numbers(name: str) -> None:
         found = found_of(lazy)
         assert found is not None
         boxes = [range(*lazy.path.boxes[at]) for at in lazy.signs]
+        assert found.apart == sum(Fraction(2 * (SHORT - len(box)) + 2, SHORT) for box in boxes)
         values = sorted(lazy.f(dict(zip(lazy.signs, one, strict=True))) for one in itertools.product(*boxes))
         for value in list(dict.fromkeys(values))[:: len(values) // 500]:
             low, high = found.below(value)
