@@ -198,12 +198,14 @@ def above(query):
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-from subnormal.audit.laws.followed import begin
+from subnormal.audit.laws.followed import follow
+from subnormal.audit.laws.forest import bounds
 
-walk, strips, widths = begin(above, 1, 10.0, 2.0**-20), [1 << power for power in range(9, 16)], []
+paths = [end.path for end in follow(above, 1, 10.0, 2.0**-20)[0]]
+strips, widths = [1 << power for power in range(9, 16)], []
 for one in strips:
-    walk.refine(one, math.inf)
-    widths.append(walk.width)
+    low, high = zip(*(bounds(path.boxes, path.constraints, one) for path in paths), strict=True)
+    widths.append(float(sum(high) - sum(low)))
 curves = {"_width": (strips, widths, "black joined")}
 picture(Panel(curves=curves, log="xy", x="strips of each number", y="upper bound − lower bound"))
 

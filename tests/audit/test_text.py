@@ -20,9 +20,9 @@ def formats(source: str) -> list[str]:
 
 
 def test_no_other_module_chooses_the_digits_of_a_number() -> None:
-    """But for the note on outcomes which are the same with fewer digits."""
+    """But for the note on outcomes which are the same with fewer digits, and for rounding to few of them."""
     found = {path.name for path in FOLDER.rglob("*.py") if formats(path.read_text(encoding="utf-8"))}
-    assert found == {"text.py", "outcome_notes.py"}
+    assert found == {"text.py", "outcome_notes.py", "half_lines.py"}
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.25, 3.2e-12, 0.95, 2.0**-40])
