@@ -1,5 +1,6 @@
 """Notebooks run as they are, with their solutions and their sliders moved; each .ipynb is the copy of its .py."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,14 @@ def draw_positions(draw, **choices):
 
 def read(source: Path) -> Any:
     return jupytext.read(source)
+
+
+@pytest.mark.parametrize("source", NOTEBOOKS, ids=lambda source: str(source.stem))
+def test_imports_names_that_exist(source: Path) -> None:
+    """In no time: running a notebook takes longer than the tests of every day may."""
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("subnormal"):
+            exec(ast.unparse(node), {})
 
 
 def with_solutions_and_sliders(notebook: Any) -> None:
