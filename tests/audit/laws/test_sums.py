@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.lazy import Lazy, integer, uniform
 from subnormal.audit.laws.path import Box, Path, StoppedError
 from subnormal.audit.laws.sums import Table, table
+from tests.audit.laws.short_uniforms import short_uniforms
 
 OPERATIONS: dict[str, Callable[[list[Any]], Any]] = {
     "sum": lambda u: u[0] + u[1],
@@ -265,3 +267,54 @@ def test_strips_reach_into_the_tails() -> None:
     masses = found.high[1:] - found.low[:-1]
     assert masses[found.near > 4.0].max() < 3e-3
     assert masses[found.far < -4.0].max() < 3e-3
+
+
+def _difference() -> Any:
+    return 5 * (random.random() - random.random())
+
+
+def _of_one(*roundings: Callable[[Any], Any]) -> Callable[[], Any]:
+    def rounded() -> Any:
+        x = _difference()
+        return tuple(one(x) for one in roundings)
+
+    return rounded
+
+
+def _of_two_numbers() -> Any:
+    x, y = _difference(), _difference()
+    return x < 2, y < 3, x < 1, y < 1
+
+
+ROUNDED: dict[str, Callable[[], Any]] = {
+    "round and floor": _of_one(round, math.floor, math.ceil),
+    "quotients": _of_one(lambda x: x // 2, lambda x: x // 3, lambda x: x // -2.0),
+    "digits": _of_one("{:.0f}".format, "{:.1f}".format),
+    "functions that raise": _of_one(lambda x: _is_refused(math.log, x), lambda x: _is_refused(math.log, x + 2)),
+    "two numbers": _of_two_numbers,
+}
+
+
+def _is_refused(function: Callable[[float], float], value: Any) -> bool:
+    try:
+        function(value)
+    except ValueError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", sorted(ROUNDED))
+def test_comparisons_of_one_sum_are_told_apart(name: str) -> None:
+    size, draws = 8, 4 if name == "two numbers" else 2
+    with short_uniforms(size):
+        found = law(lambda _: ROUNDED[name](), None)
+    counts = Counter[Any]()
+    for numbers in itertools.product(range(size), repeat=draws):
+        drawn = (number / size for number in numbers)
+        with patch.object(random, "random", lambda drawn=drawn: next(drawn)):
+            counts[ROUNDED[name]()] += 1
+    assert len(counts) == len([atom for atom in found.law.atoms if found.probability(atom)[1] > 1e-9])
+    for outcome, count in counts.items():
+        low, high = found.probability(outcome)
+        assert low - Fraction(1, 1 << 30) <= Fraction(count, size**draws) <= high + Fraction(1, 1 << 30)
+        assert high - low < 1e-6
