@@ -286,12 +286,19 @@ def _of_two_numbers() -> Any:
     return x < 2, y < 3, x < 1, y < 1
 
 
+def _of_two_sums() -> Any:
+    a, b = random.random(), random.random()
+    x, y = a - b, 2 * a - b
+    return x < 0.2, y < 0.3, x < 0.4, y < 0.6
+
+
 ROUNDED: dict[str, Callable[[], Any]] = {
     "round and floor": _of_one(round, math.floor, math.ceil),
     "quotients": _of_one(lambda x: x // 2, lambda x: x // 3, lambda x: x // -2.0),
     "digits": _of_one("{:.0f}".format, "{:.1f}".format),
     "functions that raise": _of_one(lambda x: _is_refused(math.log, x), lambda x: _is_refused(math.log, x + 2)),
     "two numbers": _of_two_numbers,
+    "two sums of the same numbers": _of_two_sums,
 }
 
 
