@@ -65,15 +65,16 @@ def change_of(test: Callable[[Any], bool], low: Any, high: Any, name: Hashable) 
 
     The test changes once. name: equal for equal tests; the change is remembered, except for None.
     """
-    if name in _changes:
-        return _changes[name]
+    key = (name, low, high)  # the test changes once between these alone, as that of a remainder does
+    if name and key in _changes:
+        return _changes[key]
     if isinstance(low, float):
         change: Any = first_float(low, high, test)
     else:
         first = test(low)
         change = low + bisect.bisect_left(range(low, high), True, key=lambda value: test(value) != first)
     if name:
-        _remember(name, change)
+        _remember(key, change)
     return change
 
 

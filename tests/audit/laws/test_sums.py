@@ -292,12 +292,20 @@ def _of_two_sums() -> Any:
     return x < 0.2, y < 0.3, x < 0.4, y < 0.6
 
 
+def _remainder_of_pieces() -> Any:
+    n, b = random.random(), random.random() / 2
+    if n < 0.125 or 0.25 <= n < 0.375:
+        return n < 0.125, (4 * n + b) % 1.0 < 0.4
+    return None
+
+
 ROUNDED: dict[str, Callable[[], Any]] = {
     "round and floor": _of_one(round, math.floor, math.ceil),
     "quotients": _of_one(lambda x: x // 2, lambda x: x // 3, lambda x: x // -2.0),
     "digits": _of_one("{:.0f}".format, "{:.1f}".format),
     "functions that raise": _of_one(lambda x: _is_refused(math.log, x), lambda x: _is_refused(math.log, x + 2)),
     "two numbers": _of_two_numbers,
+    "pieces of a remainder": _remainder_of_pieces,
     "two sums of the same numbers": _of_two_sums,
 }
 
