@@ -198,7 +198,6 @@ def above(query):
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-from subnormal.audit.laws.followed import follow
 from subnormal.audit.laws.forest import bounds
 
 paths = [end.path for end in follow(above, 1, 10.0, 2.0**-20)[0]]
