@@ -96,7 +96,7 @@ def difference_of(lazy: Lazy, boxes: Sequence[Box]) -> Difference | None:
     if one is None or other is None:
         return None
     if operation is operator.sub:
-        other = Exponential(_negated(other.start), _negated(other.slope), other.apart)
+        other = _opposite(other)
     if (one.slope[0] > 0) == (other.slope[0] > 0):
         return None
     rising, falling = (one.slope, other.slope) if one.slope[0] > 0 else (other.slope, one.slope)
@@ -130,7 +130,7 @@ def _of_key(key: Any, apart: Fraction) -> Exponential | None:
     if made is None:
         return None
     if step is operator.neg:
-        return Exponential(_negated(made.start), _negated(made.slope), apart)
+        return _opposite(made)
     if not isinstance(step, tuple) or len(step) != 3 or step[1] not in (int, float):
         return None
     operation, _, text = step
@@ -141,13 +141,12 @@ def _after(made: Exponential, operation: Any, constant: float) -> Exponential | 
     """Return what an operation with a constant makes of an exponential number; None where it is not known."""
     if not math.isfinite(constant):
         return None
+    made = _opposite(made) if operation is reversed_sub else made
     start, slope, other = made.start, made.slope, Fraction(constant)
-    if operation is operator.add:
+    if operation in (operator.add, reversed_sub):
         start = _plus(start, (other, other))
     elif operation is operator.sub:
         start = _plus(start, (-other, -other))
-    elif operation is reversed_sub:
-        start, slope = _plus(_negated(start), (other, other)), _negated(slope)
     elif operation in (operator.mul, operator.truediv) and constant:
         factor = other if operation is operator.mul else 1 / other
         start, slope = _times(start, factor), _times(slope, factor)
@@ -155,6 +154,10 @@ def _after(made: Exponential, operation: Any, constant: float) -> Exponential | 
         return None
     (first, last), (least, most) = _rounded(start), _rounded(slope)
     return Exponential((first - LEAST, last + LEAST), (least, most), made.apart)
+
+
+def _opposite(one: Exponential) -> Exponential:
+    return Exponential(_negated(one.start), _negated(one.slope), one.apart)
 
 
 def _rounded(ends: Interval) -> Interval:

@@ -198,6 +198,7 @@ class Walk:
         elif self._is_refined:
             self.strips *= FINER
         self._is_refined = self._refine(started + seconds)
+        # weights are guesses of what is likely, and what no path may have is surely left
         self._left = max(self._left, 1.0 - math.fsum(float(high) for _, (_, high), _ in self.outcomes))
 
     def finish(self, source: Source, seconds: float, width: float = 0.0) -> None:

@@ -400,10 +400,11 @@ class Lazy:
 
         name: tells the test from others, so that where it changes is computed once for all paths.
         """
+        known = name and (name, self.key)
         if len(self.signs) > 1:
-            return self._decide_of_many(test, name and (name, self.key))
+            return self._decide_of_many(test, known)
         f, (low, high) = self.at, self.corner_values()
-        ends, known = (bool(test(low)), bool(test(high))), name and (name, self.key)
+        ends = bool(test(low)), bool(test(high))
         return decide(self.path, self.signs, lambda numbers: test(f(numbers)), (self,), None, known, ends)
 
     def _decide_of_many(self, test: Callable[[Any], Any], name: Hashable) -> bool:

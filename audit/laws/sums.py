@@ -155,9 +155,8 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
     if whole and (known := _convolved(operation, table(left, own, 1), sign, table(right, others, 1), other_sign)):
         return known
     exponentials = difference_of(lazy, (*own, *others))
-    first, second = (min(int(times * finer * count), FINEST) for times in (FIRST, SECOND))
-    if exponentials:
-        first = second = min(FIRST * count, FINEST)  # which tell where it lies alone
+    times = (FIRST, FIRST) if exponentials else (FIRST * finer, SECOND * finer)  # for a closed form, the ends matter
+    first, second = (min(int(one * count), FINEST) for one in times)
     one = _rising(table(left, own, first, (), min(finer, 1)), sign)
     other = _rising(table(right, others, second, (), min(finer, 1)), other_sign)
     if one is None or other is None:

@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from subnormal.audit.laws import forest, sums
+from subnormal.audit.laws import followed, forest, sums
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.lazy import Lazy, integer, uniform
 from subnormal.audit.laws.path import Box, Path, StoppedError
@@ -333,3 +333,14 @@ def test_comparisons_of_one_sum_are_told_apart(name: str) -> None:
         low, high = found.probability(outcome)
         assert low - Fraction(1, 1 << 30) <= Fraction(count, size**draws) <= high + Fraction(1, 1 << 30)
         assert high - low < 1e-6
+
+
+def test_a_poor_guess_of_what_is_likely_loses_nothing() -> None:
+    guessed = Table.share
+
+    def poor(known: Table, low: Any, cut: Any, high: Any) -> float:
+        return 2.0**-20 if low > -6 and high < 6 else guessed(known, low, cut, high)
+
+    with patch.object(Table, "share", poor), patch.object(followed, "MANY", 16):
+        found = law(lambda _: round(random.expovariate(0.3) - random.expovariate(0.3)), None, rest=2.0**-15)
+    assert found.rest < 2.0**-14
