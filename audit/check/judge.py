@@ -137,7 +137,7 @@ def judge(
         state = e_process.update(state, pair_counts(candidate.event, drawn))
         looks.append((state.seen.runs, state.log_e_value))
         on_progress(state.log_e_value, state.seen.runs)
-        size = min(BATCH, state.seen.runs)
+        size = min(BATCH, max(FIRST, state.seen.runs // 4))
         while size > 1 and sampler.function.is_too_slow(2 * size):
             size //= 2
     return evidence_of(

@@ -224,6 +224,11 @@ class _Half:
         parts = [path for path in (*self.places, *self.spelled) if path]
         return [Category(path, one) for path in parts for one in of_texts(self.parts_at(path))]
 
+    @cached_property
+    def rules(self) -> list[AllOf]:
+        """Events of two or three features."""
+        return list(rules(self.columns, [path for path in self.places if path])) if self.many else []
+
     def parts_at(self, path: Path) -> tuple[PartValues, PartValues]:
         """Return a part of the outcomes of each world."""
         return part(self.outcomes[0], path, self.parts[0]), part(self.outcomes[1], path, self.parts[1])
@@ -268,8 +273,7 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
         yield from half.bounds(path, "value", claim)
     yield from half.atoms
     yield from half.categories
-    if half.many:
-        yield from rules(half.columns, [path for path in half.places if path])
+    yield from half.rules
     yield from _of_regressions(half, claim, features)
 
 
