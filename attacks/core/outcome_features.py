@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import IntEnum
+from operator import eq
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -108,6 +109,16 @@ def norm(part: PartValues) -> Column:
     return _of_numbers(part, lambda inside: math.hypot(*inside), lambda table, axis: np.sqrt(np.nansum(table**2, axis)))
 
 
+def repeats(part: PartValues) -> Column:
+    """Return how many parts of each tuple equal the one before, NaN for what is no tuple."""
+    if part.is_table:
+        return np.asarray((part.items[:, 1:] == part.items[:, :-1]).sum(axis=1), dtype=np.float64)
+    if not part.numbers:
+        return np.full(len(part.items), np.nan)
+    counted = [sum(map(eq, one[1:], one)) if isinstance(one, tuple) else np.nan for one in part.items]
+    return np.array(counted, dtype=np.float64)
+
+
 def _of_numbers(part: PartValues, of: Callable[[list[float]], float], of_table: Callable[..., Any]) -> Column:
     """Return what the numbers of each tuple come to. of_table: the same of the rows of an array."""
     if part.is_table:
@@ -160,6 +171,7 @@ FEATURES: dict[str, Callable[[PartValues], Column]] = {
     "largest": largest,
     "sum": total,
     "norm": norm,
+    "repeats": repeats,
     "sign": sign,
     "exponent": exponent,
     "grid": grid,

@@ -30,6 +30,7 @@ from subnormal.mechanisms.curves import AnyClaim, points
 
 NOTED = 64  # runs of each input for notes about their outcomes
 SEEDS = 1 << 64  # numbers that people write as seeds are smaller; the system's entropy has 128 bits
+LOOK = 4  # wealth is looked at whenever runs have grown by a quarter: what decided a while ago is not run for
 LEADING = 2.0  # nats of wealth with which runs may go on beyond their share of the time
 ENOUGH = 3.0  # times the nats needed that an event has to promise for the time that is left
 
@@ -137,7 +138,7 @@ def judge(
         state = e_process.update(state, pair_counts(candidate.event, drawn))
         looks.append((state.seen.runs, state.log_e_value))
         on_progress(state.log_e_value, state.seen.runs)
-        size = min(BATCH, max(FIRST, state.seen.runs // 4))
+        size = min(BATCH, max(FIRST, state.seen.runs // LOOK))
         while size > 1 and sampler.function.is_too_slow(2 * size):
             size //= 2
     return evidence_of(

@@ -28,7 +28,7 @@ from subnormal.mechanisms.privacy import Claim
 SCREEN = (64, 1024)  # runs of each world for a first look at a pair: so many as take the time of learning, 20 ms
 SCREEN_SECONDS = 0.02
 # features that a reader sees in an outcome, unlike the bits of floats
-READ = ("kind", "value", "length", "others", "least", "largest", "sum", "norm")
+READ = ("kind", "value", "length", "others", "least", "largest", "sum", "norm", "repeats")
 SCREENED = (*READ, "grid")  # features of a first look: with few runs, the others add time and chance
 PREFERRED = 4  # an event that a reader sees is chosen where another one grows at most so many times as fast
 SEEN, SEEN_MAX = 8, 4096  # how often a first look sees an event of probability δ; runs for it, at most

@@ -73,8 +73,10 @@ def _strongest_event_alone(self: Runs, pair: Any, runs: int, *, readable: bool =
     return SCREENED(self, pair, runs, readable=readable)[:1]
 
 
-def _no_sums(features: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one for one in features if one not in ("sum", "norm"))
+def _without(*names: str) -> dict[str, Any]:
+    """Return the features that events bound, without these."""
+    known = {"READ": score.READ, "SCREENED": score.SCREENED}
+    return {f"{SCORE}{of}": tuple(one for one in features if one not in names) for of, features in known.items()}
 
 
 def _no_ties(data: Any, drawn: Any, source: Any) -> Any:
@@ -102,10 +104,8 @@ HEURISTICS = {
     "regression kept": Heuristic(
         "a first look keeps a regression beside the strongest event", {f"{SCORE}Runs.screened": _strongest_event_alone}
     ),
-    "sum and norm": Heuristic(
-        "events bound the sum and the norm of an outcome",
-        {f"{SCORE}READ": _no_sums(score.READ), f"{SCORE}SCREENED": _no_sums(score.SCREENED)},
-    ),
+    "sum and norm": Heuristic("events bound the sum and the norm of an outcome", _without("sum", "norm")),
+    "repeats": Heuristic("events bound the number of parts that equal the one before", _without("repeats")),
     "regressions": Heuristic("events are half-spaces of all parts", {f"{EVENTS}_of_regressions": _nothing}),
     "bends": Heuristic(
         "the score of a regression on few parts bends at five places, not one", {f"{EVENTS}BENT_PARTS": 0}

@@ -329,9 +329,14 @@ def test_features_of_tuples_do_not_depend_on_the_order_of_their_parts() -> None:
     np.testing.assert_array_equal(column((), "largest"), [2, np.nan, np.nan, np.nan, 1])
     np.testing.assert_array_equal(column((), "sum"), [2.5, np.nan, np.nan, np.nan, 0])
     np.testing.assert_array_equal(column((), "norm"), [math.hypot(2, 0.5), np.nan, np.nan, np.nan, math.hypot(1, 1)])
-    for feature in ("others", "least", "largest", "sum", "norm"):
+    for feature in ("others", "least", "largest", "sum", "norm", "repeats"):
         assert np.isnan(columns_of(np.zeros(3))((), feature)).all()
         assert np.isnan(columns_of(["b", None])((), feature)).all()
+
+
+def test_repeats_are_parts_that_equal_the_one_before() -> None:
+    column = columns_of([("a", "a", 1, 1.0, True, None), (), REFUSED, (float("nan"),) * 2, (2, 3, 2), (0, 0, 0)])
+    np.testing.assert_array_equal(column((), "repeats"), [3, 0, np.nan, 0, 0, 2])
 
 
 def blanks_and_numbers(rng: np.random.Generator, n: int, world: int) -> Outcomes:
