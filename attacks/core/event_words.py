@@ -31,7 +31,7 @@ FEATURES = {
     "largest": "the largest number of {}",
     "sum": "the sum of the numbers of {}",
     "norm": "the Euclidean norm of {}",
-    "repeats": "the number of parts of {} that equal the one before",
+    "repeats": "the number of numbers of {} that equal the one before",
     "sign": "the sign bit of {}",
     "exponent": "the exponent of {}",
     "grid": "the exponent of the last bit of {}",

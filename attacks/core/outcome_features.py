@@ -9,6 +9,7 @@ from operator import eq
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subnormal.attacks.core.outcome_paths import MISSING, Column, PartValues, Path, part
 from subnormal.mechanisms.core.mechanism import Outcomes, Refused
@@ -110,13 +111,15 @@ def norm(part: PartValues) -> Column:
 
 
 def repeats(part: PartValues) -> Column:
-    """Return how many parts of each tuple equal the one before, NaN for what is no tuple."""
-    if part.is_table:
-        return np.asarray((part.items[:, 1:] == part.items[:, :-1]).sum(axis=1), dtype=np.float64)
-    if not part.numbers:
-        return np.full(len(part.items), np.nan)
-    counted = [sum(map(eq, one[1:], one)) if isinstance(one, tuple) else np.nan for one in part.items]
-    return np.array(counted, dtype=np.float64)
+    """Return how many numbers of each tuple equal the number before, NaN where there is none."""
+    return _of_numbers(part, lambda inside: sum(map(eq, inside[1:], inside)), _repeats_of_rows)
+
+
+def _repeats_of_rows(table: NDArray[np.float64], axis: int) -> NDArray[np.int64]:
+    rows, places = np.nonzero(~np.isnan(table))
+    numbers = table[rows, places]
+    repeated = (numbers[1:] == numbers[:-1]) & (rows[1:] == rows[:-1])
+    return np.bincount(rows[1:][repeated], minlength=len(table))
 
 
 def _of_numbers(part: PartValues, of: Callable[[list[float]], float], of_table: Callable[..., Any]) -> Column:

@@ -105,7 +105,7 @@ HEURISTICS = {
         "a first look keeps a regression beside the strongest event", {f"{SCORE}Runs.screened": _strongest_event_alone}
     ),
     "sum and norm": Heuristic("events bound the sum and the norm of an outcome", _without("sum", "norm")),
-    "repeats": Heuristic("events bound the number of parts that equal the one before", _without("repeats")),
+    "repeats": Heuristic("events bound how many numbers of an outcome equal the one before", _without("repeats")),
     "regressions": Heuristic("events are half-spaces of all parts", {f"{EVENTS}_of_regressions": _nothing}),
     "bends": Heuristic(
         "the score of a regression on few parts bends at five places, not one", {f"{EVENTS}BENT_PARTS": 0}

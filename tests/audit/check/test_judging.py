@@ -308,6 +308,13 @@ def test_a_batch_function_must_show_twice_the_wealth() -> None:
     assert looks[0] < looks[1]
 
 
+def test_wealth_is_looked_at_whenever_runs_have_grown_by_a_quarter() -> None:
+    evidence = judge(runs_of(lambda bit: 0), (0, 1), Candidate(Claim(1.0), OneOf((1,)), 0.0), 1e-6, 0, most=1 << 16)
+    runs = [seen for seen, _ in evidence.looks]
+    assert runs[-1] == 1 << 16
+    assert all(after - before <= max(FIRST, before / 4) for before, after in itertools.pairwise(runs))
+
+
 @pytest.mark.parametrize("reserve", range(8))
 def test_a_run_that_has_begun_is_followed_by_that_of_the_other_world(reserve: int) -> None:
     """A function may keep its claim and be slow for one outcome: leaving out the runs that a limit of time interrupts

@@ -7,9 +7,12 @@ import math
 import struct
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
@@ -18,6 +21,7 @@ from subnormal import Claim, Verdict
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import AllOf, Between, Event, Learned, OffGrid, OneOf, Refuses, Term
 from subnormal.attacks.core.outcome_features import BEYOND, FEATURES, Kind, columns_of
+from subnormal.audit.check.score import READ, SCREENED
 from subnormal.audit.evidence import batches, event_search, half_lines, sampled
 from subnormal.audit.evidence.rules import LEAST, rules
 from subnormal.audit.statistics import binomial
@@ -334,9 +338,44 @@ def test_features_of_tuples_do_not_depend_on_the_order_of_their_parts() -> None:
         assert np.isnan(columns_of(["b", None])((), feature)).all()
 
 
-def test_repeats_are_parts_that_equal_the_one_before() -> None:
-    column = columns_of([("a", "a", 1, 1.0, True, None), (), REFUSED, (float("nan"),) * 2, (2, 3, 2), (0, 0, 0)])
-    np.testing.assert_array_equal(column((), "repeats"), [3, 0, np.nan, 0, 0, 2])
+def test_repeats_are_numbers_that_equal_the_one_before() -> None:
+    nan = float("nan")
+    column = columns_of([(2, "a", 2.0, True, 1, None), (), REFUSED, (nan, nan), (2, 3, 2), (0, 0, 0)])
+    np.testing.assert_array_equal(column((), "repeats"), [2, np.nan, np.nan, np.nan, 0, 2])
+    table = columns_of(np.array([[1.0, nan, 1.0], [2.0, 2.0, 2.0], [2.0, 3.0, 2.0], [nan, 2.0, 2.0]]))
+    np.testing.assert_array_equal(table((), "repeats"), [1, 2, 0, 1])
+
+
+@pytest.mark.parametrize("part", [pd.NA, Decimal("sNaN"), b"a"], ids=["NA", "sNaN", "bytes"])
+def test_every_feature_is_known_of_tuples_whose_parts_no_one_can_compare(part: Any) -> None:
+    column = columns_of([(part, part, "a", 1), (1, 1, "a", part)])
+    for feature in FEATURES:
+        assert len(column((), feature)) == 2, feature
+
+
+@pytest.mark.parametrize("features", [READ, SCREENED], ids=["read", "screened"])
+def test_numbers_that_repeat_more_often_in_one_world_are_learned(features: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(1)
+
+    def world(share: float) -> Outcomes:
+        fresh, kept = rng.integers(0, 8, (256, 30)), rng.random((256, 30)) < share
+        for place in range(1, 30):
+            fresh[:, place] = np.where(kept[:, place], fresh[:, place - 1], fresh[:, place])
+        return list(map(tuple, fresh.tolist()))
+
+    event = event_search.learn((world(0.4), world(0.0)), Claim(1.0, 1e-5), features=features)
+    assert isinstance(event, Learned)
+    assert [term.feature for term in event.terms] == ["repeats"]
+
+
+def test_rules_are_grown_once_for_all_points_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    grow = Mock(return_value=iter(()))
+    monkeypatch.setattr(event_search, "rules", grow)
+    rng = np.random.default_rng(1)
+    both = event_search.halves((rng.random((4096, 3)), rng.random((4096, 3))))
+    for features in (READ, tuple(FEATURES)):
+        event_search.learn_of(both, [Claim(1.0), Claim(0.5, 1e-3)], features)
+    grow.assert_called_once()
 
 
 def blanks_and_numbers(rng: np.random.Generator, n: int, world: int) -> Outcomes:
