@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from subnormal.audit.laws.followed import law
+from subnormal.audit.laws.functions import FALLING, RISING
 
 SIZES = (3, 4, 3, 2)
 CHOICES: dict[str, Callable[[list[Any]], Any]] = {
@@ -68,3 +69,17 @@ def test_other_values_are_compared_as_ever() -> None:
     low, high = found.probability((True, "a", 3, True, 1))
     assert low <= Fraction(1, 2) <= high < low + Fraction(1, 10**4)
     assert "TypeError" in str(law(lambda data: max(1, 2, other=3), None).law.atoms[0])  # type: ignore[call-overload]
+
+
+OF_MATH = {name: (3, function) for name in RISING if (function := getattr(math, name, None))}
+OF_MATH |= {name: (1, getattr(math, name)) for name in FALLING}
+
+
+@pytest.mark.parametrize("name", OF_MATH)
+def test_a_function_of_math_rises_or_falls(name: str) -> None:
+    quarters, function = OF_MATH[name]
+    end = function(0.25)
+    found = law(lambda _: getattr(math, name)(random.random()) > end, None)  # looked up at each call
+    low, high = found.probability(True)
+    assert high - low < Fraction(1, 10**9)
+    assert abs(low - Fraction(quarters, 4)) < Fraction(1, 10**9)  # 1/4 itself is a uniform, too

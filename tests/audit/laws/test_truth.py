@@ -346,6 +346,49 @@ def by_attribute() -> float:
     return NAMED.pi * u if u < 0.5 else 2 * NAMED.pi * u  # type: ignore[attr-defined,no-any-return]
 
 
+# Functions of math and of numpy, and parameters that another path does not have.
+
+
+def noise_of(one: Any, other: Any) -> Any:
+    """Return one of two draws, each as likely."""
+    return one() if random.random() < 0.5 else other()
+
+
+def mean_of(*shares: float) -> Truth:
+    return {True: sum(shares) / len(shares)}
+
+
+MATH: dict[str, tuple[Any, Truth]] = {
+    "a base below 1": (
+        lambda _: math.log(random.random(), 0.5) + math.log(random.random(), 0.5) > 2,
+        {True: (1 + 2 * math.log(2)) / 4},
+    ),
+    "a logarithm that may be infinite": (lambda _: math.isfinite(np.log(RNG.random())), {True: 1.0}),
+    "a logarithm that is hardly ever infinite": (lambda _: math.isinf(np.log(RNG.random())), {False: 1.0}),
+    "numpy's logarithm of numbers below 0": (
+        lambda _: bool(np.log(np.array([RNG.random() - 0.5]))[0] < -1),
+        {True: math.exp(-1)},
+    ),
+    "the largest of columns": (lambda _: tuple(np.argmax(RNG.random((2, 2)), axis=0).tolist()), {(0, 0): 0.25}),
+    "the smallest of columns": (lambda _: tuple(RNG.random((2, 2)).argmin(axis=0).tolist()), {(0, 0): 0.25}),
+    "noise of two scales": (
+        lambda _: noise_of(lambda: RNG.laplace(0.0, 1.0), lambda: RNG.laplace(0.0, 3.0)) > 1,
+        mean_of(math.exp(-1) / 2, math.exp(-1 / 3) / 2),
+    ),
+    "noise of two locations": (
+        lambda _: noise_of(lambda: RNG.laplace(0.0, 1.0), lambda: RNG.laplace(1.0, 1.0)) > 1,
+        mean_of(math.exp(-1) / 2, 0.5),
+    ),
+    "logistic noise of two scales": (
+        lambda _: noise_of(lambda: RNG.logistic(0.0, 1.0), lambda: RNG.logistic(0.0, 3.0)) > 1,
+        mean_of(1 / (1 + math.e), 1 / (1 + math.exp(1 / 3))),
+    ),
+    "geometric numbers of two chances": (
+        lambda _: noise_of(lambda: RNG.geometric(0.5), lambda: RNG.geometric(0.75)) > 1,
+        mean_of(0.5, 0.25),
+    ),
+}
+
 LOW = 0
 NAMES = {level: "level"}
 FUNCTIONS = {"spread": spread}
@@ -377,6 +420,7 @@ EASY_TO_GET_WRONG = {
         "compared with": COMPARED,
         "raised": RAISED,
         "helpers": HELPERS,
+        "math": MATH,
     }.items()
     for name, case in cases.items()
 }
@@ -437,6 +481,8 @@ REFUSED = {  # all others are followed
     "raised: a power of 0",
     "raised: a shifted float",
     "helpers: a sine of a large number",
+    "math: a logarithm that may be infinite",
+    "math: a logarithm that is hardly ever infinite",
 }
 
 
