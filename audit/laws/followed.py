@@ -215,12 +215,11 @@ class Walk:
         source: where the function draws from while this lasts.
         """
         started = time.monotonic()
-        with _no_full_collections():
-            while not self.is_followed:
-                share = REFINING if any(end.path.constraints for end in self.ends[-1:]) else 1.0
-                if time.monotonic() - started > share * seconds:
-                    break
-                self._follow(source, heapq.heappop(self._queue), started + seconds)
+        while not self.is_followed:
+            share = REFINING if any(end.path.constraints for end in self.ends[-1:]) else 1.0
+            if time.monotonic() - started > share * seconds:
+                break
+            self._follow(source, heapq.heappop(self._queue), started + seconds)
 
     def _follow(self, source: Source, left: _Left, deadline: float) -> None:
         self.paths += 1
@@ -285,7 +284,8 @@ def walks_of(
     millions of objects would wait for a search for garbage, which all that is looked for meanwhile goes through."""
     walks = [Walk(function, data, rest, **options) for data in inputs]
     try:
-        yield walks
+        with _no_full_collections():
+            yield walks
     finally:
         for walk in walks:
             for end in walk.ends:
@@ -308,7 +308,7 @@ def follow(
     loop may be one number.
     """
     walk = Walk(function, data, rest, floats=floats, most=most)
-    with replaced(function) as source:
+    with replaced(function) as source, _no_full_collections():
         source.draws_in_loops *= loops
         walk.follow(source, seconds)
     return walk.ends, walk.paths, walk.lost
@@ -453,6 +453,8 @@ def with_numbers(value: Any, numbers: Mapping[int, int]) -> Any:
 def _bounds(path: Path, strips: int) -> forest.Bounds:
     """Return bounds on the probability of a path. Without strips, its constraints tell nothing."""
     mass, low, high = path.mass(), Fraction(1), Fraction(1)
+    if not (path.constraints or path.near):
+        return mass, mass
     if path.constraints:
         low, high = forest.bounds(path.boxes, path.constraints, strips) if strips else (Fraction(0), high)
     return max(Fraction(0), mass * low - path.slack), min(Fraction(1), mass * high + path.slack)

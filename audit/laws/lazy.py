@@ -104,12 +104,26 @@ class Lazy:
         """Return the least and the largest value on the boxes of the path, whatever its answers tell."""
         boxes = [self.path.boxes[at] for at in self.signs]
         if boxes != self._boxes:
-            low, high = corners(self.path, self.signs)
             try:
-                self._boxes, self._corners = boxes, (self.f(low), self.f(high))
+                self._boxes, self._corners = boxes, self._computed_corners()
             except Exception as error:  # where answers forbid these numbers, it is none of the function
                 self.path.refuse(f"a random number that raises {type(error).__name__} for some uniforms")
         return self._corners
+
+    def _computed_corners(self) -> tuple[Any, Any]:
+        """Return the values at the corners: one operation on those of the numbers that this is made of."""
+        if self.inner is not None:
+            step, x = self.inner
+            first, last = map(step, x.corner_values())
+            at = next(iter(self.signs))
+            return (first, last) if self.signs[at] == x.signs[at] else (last, first)
+        if self.parts is not None:
+            operation, x, sign, y, other_sign = self.parts
+            pairs = zip(x.corner_values()[::sign], y.corner_values()[::other_sign], strict=True)
+            low, high = (operation(one, other) for one, other in pairs)
+            return low, high
+        least, most = corners(self.path, self.signs)
+        return self.f(least), self.f(most)
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Any:
         """Return operation(self, other), which rises with each for the sign 1, and falls for −1."""
