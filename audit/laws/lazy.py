@@ -31,7 +31,7 @@ from subnormal.audit.laws.points import (
     reversed_div,
     reversed_sub,
 )
-from subnormal.audit.laws.questions import change_of, coarse, corners, decide, is_below, takes_negative_zero
+from subnormal.audit.laws.questions import change_of, coarse, corners, decide, is_below, split, takes_negative_zero
 
 BITS = 64  # of numpy's integers
 VALUES = 1 << 16  # of an integer, that are told apart at most
@@ -111,19 +111,23 @@ class Lazy:
         return self._corners
 
     def _computed_corners(self) -> tuple[Any, Any]:
-        """Return the values at the corners: one operation on those of the numbers that this is made of."""
-        if self.inner is not None:
+        """Return the values at the corners: where those of the numbers that this is made of are known, one operation on
+        them."""
+        if self.inner is not None and self.inner[1].is_known():
             step, x = self.inner
             first, last = map(step, x.corner_values())
             at = next(iter(self.signs))
             return (first, last) if self.signs[at] == x.signs[at] else (last, first)
-        if self.parts is not None:
+        if self.parts is not None and self.parts[1].is_known() and self.parts[3].is_known():
             operation, x, sign, y, other_sign = self.parts
-            pairs = zip(x.corner_values()[::sign], y.corner_values()[::other_sign], strict=True)
-            low, high = (operation(one, other) for one, other in pairs)
-            return low, high
+            one, other = x.corner_values()[::sign], y.corner_values()[::other_sign]
+            return operation(one[0], other[0]), operation(one[1], other[1])
         least, most = corners(self.path, self.signs)
         return self.f(least), self.f(most)
+
+    def is_known(self) -> bool:
+        """Return whether the values at the corners of these boxes were computed before."""
+        return self._boxes == [self.path.boxes[at] for at in self.signs]
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], sign: int = 1, other_sign: int = 1) -> Any:
         """Return operation(self, other), which rises with each for the sign 1, and falls for −1."""
@@ -480,6 +484,8 @@ class Lazy:
         def step(value: Any) -> tuple[Any, float]:
             return ordered(rounding(value))
 
+        if len(self.signs) == 1:
+            return self._split_alone(step, key)
         while True:
             low, high = sorted(map(step, self.ends()))
             if low == high:
@@ -489,11 +495,25 @@ class Lazy:
             if not below and not (middle < high and self.decide(_above(step, middle), (operator.gt, key, middle))):
                 return middle[0]
 
+    def _split_alone(self, step: Callable[[Any], tuple[Any, float]], key: Hashable) -> Any:
+        """Return the step that is left of a number of one uniform. All splits on the way are one question: a path that
+        begins with an answer goes to its box at once."""
+        ((at, _),), f, further = self.signs.items(), self.f, False
+        while True:
+            low, high = sorted(map(step, self.corner_values()))
+            if low == high:
+                return low[0]
+            if not low < high:
+                self.path.refuse("the steps of what may be no number")
+            if further or not self.path.is_split(at):
+                middle = step(f({at: sum(self.path.boxes[at]) // 2}))
+                made, compare = (_below, operator.lt) if middle > low else (_above, operator.gt)
+                changes = made(lambda numbers: step(f(numbers)), middle)
+                split(self.path, at, changes, (compare, key, middle, self.key), further=further)
+            further = True
+
     def _middle(self, step: Callable[[Any], Any]) -> Any:
-        """Return a step near the middle of those that are left."""
-        if len(self.signs) == 1:
-            (at,) = self.signs
-            return step(self.f({at: sum(self.path.boxes[at]) // 2}))
+        """Return a step near the middle of those that are left to a number of several uniforms."""
         x, g = self.base()
         least, most = x.ends()
         known = coarse(x)

@@ -139,9 +139,11 @@ class Path:
         """Return about how likely the path is: each answer halves it, and options are taken to be equally likely."""
         return self.share / math.exp2(self.halvings)
 
-    def split(self, at: int, middle: int) -> None:
-        """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one."""
-        number, self.asked = self.asked, self.asked + 1
+    def split(self, at: int, middle: int, *, further: bool = False) -> None:
+        """Keep the larger part of a box, [low, middle) or [middle, high), and leave the other one. further: the box is
+        the answer to the question before, whose answer becomes that part."""
+        self.asked += not further
+        number = self.asked - 1
         low, high = self.boxes[at]
         kept, left = (low, middle), (middle, high)
         if middle - low < high - middle:

@@ -133,8 +133,14 @@ def coarse(x: Lazy) -> Table | None:
 def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], name: Hashable) -> bool:
     """Split the box of one uniform where a test changes, and return the answer in the part that is kept."""
     (at,) = signs
-    if path.is_split(at):
-        return bool(test({at: path.boxes[at][0]}))
+    if not path.is_split(at):
+        split(path, at, test, name)
+    return bool(test({at: path.boxes[at][0]}))
+
+
+def split(path: Path, at: int, test: Callable[[Any], Any], name: Hashable, *, further: bool = False) -> None:
+    """Split the box of one uniform where a test changes. further: as for `Path.split`."""
+    _go_on(path)
     low, high = path.boxes[at]
     key = (name, low, high)
     change = _changes.get(key) if name else None
@@ -142,8 +148,7 @@ def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], nam
         change = _change(path, lambda number: bool(test({at: number})), low, high)
         if name:
             _remember(key, change)
-    path.split(at, change)
-    return bool(test({at: path.boxes[at][0]}))
+    path.split(at, change, further=further)
 
 
 _changes: dict[Hashable, Any] = {}
