@@ -12,6 +12,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -70,23 +72,29 @@ def processor_clock(monotonic: Callable[[], float]) -> Callable[[], float]:
     return clock
 
 
+def row_of(name: str, seeds: int, seconds: float) -> tuple[str, int]:
+    """Return the row of a function, and how many checks accuse it."""
+    case, started, stages, accused = SOUND[name], time.process_time(), Counter[str](), 0
+    for seed in range(1, seeds + 1):
+        with patch.object(time, "monotonic", processor_clock(time.monotonic)):
+            asked = case.function, case.data, case.adjacent, case.claim
+            result = check(*asked, seconds=seconds, alpha=ALPHA, seed=seed)
+        stages[f"{result.stage}, {result.verdict or 'an error'}"] += 1
+        if result.verdict is Verdict.VIOLATED:
+            accused += 1
+            print(result, flush=True)
+    ended = "; ".join(f"{stage} {count}" for stage, count in stages.most_common())
+    return f"| {name} | {seeds} | {accused} | {ended} | {(time.process_time() - started) / seeds:.2f} |", accused
+
+
 def main(seeds: int, seconds: float, *names: str) -> None:
     """Print for each function how many checks accuse it, and of all of them the interval of their rate."""
-    accused, rows = 0, []
-    for name in names or SOUND:
-        case, started, stages, wrong = SOUND[name], time.process_time(), Counter[str](), 0
-        for seed in range(1, seeds + 1):
-            with patch.object(time, "monotonic", processor_clock(time.monotonic)):
-                asked = case.function, case.data, case.adjacent, case.claim
-                result = check(*asked, seconds=seconds, alpha=ALPHA, seed=seed)
-            stages[f"{result.stage}, {result.verdict or 'an error'}"] += 1
-            if result.verdict is Verdict.VIOLATED:
-                wrong += 1
-                print(result, flush=True)
-        accused += wrong
-        ended = "; ".join(f"{stage} {count}" for stage, count in stages.most_common())
-        rows.append(f"| {name} | {seeds} | {wrong} | {ended} | {(time.process_time() - started) / seeds:.2f} |")
-        print(rows[-1], flush=True)
+    asked, accused, rows = names or tuple(SOUND), 0, []
+    with ProcessPoolExecutor() as processes:
+        for row, wrong in processes.map(row_of, asked, repeat(seeds), repeat(seconds)):
+            accused += wrong
+            rows.append(row)
+            print(row, flush=True)
     checks = seeds * len(rows)
     low, high = clopper_pearson(accused, checks, TAIL)
     total = f"{accused} of {checks} accused: a rate between {low:.5f} and {high:.5f} (at 95 %)."
