@@ -507,9 +507,9 @@ class Lazy:
                 self.path.refuse("the steps of what may be no number")
             if further or not self.path.is_split(at):
                 middle = step(f({at: sum(self.path.boxes[at]) // 2}))
-                made, compare = (_below, operator.lt) if middle > low else (_above, operator.gt)
-                changes = made(lambda numbers: step(f(numbers)), middle)
-                split(self.path, at, changes, (compare, key, middle, self.key), further=further)
+                beyond = _below if middle > low else _above
+                changes = beyond(lambda numbers: step(f(numbers)), middle)
+                split(self.path, at, changes, ("steps", key, self.key), further=further)
             further = True
 
     def _middle(self, step: Callable[[Any], Any]) -> Any:

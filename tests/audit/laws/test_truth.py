@@ -161,6 +161,10 @@ SUMS: dict[str, tuple[Any, Truth]] = {
     ),
     "of few in numpy": (lambda _: float(np.sum([random.getrandbits(1) * 0.5, 0.25])), {0.25: 0.5, 0.75: 0.5}),
     "with a start": (lambda _: sum([random.getrandbits(1)], start=5), {5: 0.5, 6: 0.5}),
+    "a product that falls": (
+        lambda _: random.random() * (random.random() - 2) < -1.5,
+        {True: 0.5 - 1.5 * math.log(4 / 3)},
+    ),
 }
 
 
