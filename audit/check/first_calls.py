@@ -56,10 +56,12 @@ COUNTED_SECONDS = 60.0  # where no clock may decide: a process that hangs is end
 
 @dataclass(frozen=True, slots=True)
 class FirstCalls:
-    """What the first calls of two inputs did. outcomes: their identities. draws: whether the later one drew."""
+    """What the first calls of two inputs did. outcomes: their identities. draws: whether the later one drew. keeps:
+    whether a second call of its input drew no more, and had the same outcome."""
 
     outcomes: tuple[Any, Any]
     draws: bool
+    keeps: bool
 
 
 FirstCallsOf = Callable[[Pair], "FirstCalls | None"]
@@ -144,7 +146,7 @@ def _judge_noiseless(check: Check, pair: Pair, first_calls_of: FirstCallsOf) -> 
     There is an error in place of a verdict where first calls draw, and later ones repeat their outcomes.
     """
     first = first_calls_of(pair)
-    if first is not None and _repeats(check, pair, first):
+    if first is not None and (_repeats(check, pair, first) or _keeps_answers(check, first_calls_of)):
         return check.finding("stability", error=f"{check.function.name} {REPEATS}")
     candidate = certain(check.claimed(*pair), check.function.outcome(pair[0]))
     alpha = check.share_of_alpha()
@@ -179,9 +181,23 @@ def _repeats(check: Check, pair: Pair, first: FirstCalls) -> bool:
     return not draws_now and (first.draws or tuple(outcomes) != first.outcomes)
 
 
+def _keeps_answers(check: Check, first_calls_of: FirstCallsOf) -> bool:
+    """Return whether an input that this process may not know draws at its first call alone: the answers to a pair may
+    be those of an earlier check."""
+    made = list[FirstCalls | None]()
+
+    def ask(pair: Pair) -> float:
+        if not made or (made[-1] is not None and not made[-1].keeps):
+            made.append(first_calls_of(pair))
+        return 0.0
+
+    check.search("stability", ask, check.seconds / 8, examples=FIRST_PAIRS)
+    return any(first is not None and first.keeps for first in made)
+
+
 @contextmanager
 def before_any_call(function: Function) -> Iterator[FirstCallsOf]:
-    """Yield what makes the first calls of a pair, once, in a process that is forked here.
+    """Yield what makes the first calls of pairs in a process that is forked here, one pair after the other.
 
     It returns None where nothing can be said: no process can be forked, an input or an outcome cannot be pickled, or
     the calls fail there or take long. A program is not forked: it is one process, and all its callers share it.
@@ -219,16 +235,30 @@ def _asked(here: Connection, seconds: float, pair: Pair) -> FirstCalls | None:
 
 
 def _answer(function: Function, here: Connection, there: Connection) -> None:
-    """Wait for a pair, and make its first calls.
-
-    The second input goes first: what a function does once, as to import a module, it has done before it is watched.
-    """
+    """Wait for pairs, and make their first calls."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.showwarning = lambda *warning: None  # the other process shows it, too
     here.close()  # so that this process ends with the other one
     with suppress(Exception):
-        data_in, data_out = there.recv()
-        reseed("first calls")
-        outcomes = [identity(function.outcome(data_out))]
-        drawn, is_all = drawn_from(function.function, lambda: outcomes.append(identity(function.outcome(data_in))))
-        there.send(FirstCalls((outcomes[1], outcomes[0]), bool(drawn) or not is_all))
+        while True:
+            there.send(_first_calls(function, there.recv()))
+
+
+def _first_calls(function: Function, pair: Pair) -> FirstCalls:
+    """Make the first calls of a pair.
+
+    The second input goes first: what a function does once, as to import a module, it has done before it is watched.
+    """
+    data_in, data_out = pair
+    reseed("first calls")
+    other = identity(function.outcome(data_out))
+    outcome, draws = _watched(function, data_in)
+    keeps = draws and _watched(function, data_in) == (outcome, False)
+    return FirstCalls((outcome, other), draws, keeps)
+
+
+def _watched(function: Function, data: Any) -> tuple[Any, bool]:
+    """Return the identity of an outcome, and whether the call drew."""
+    outcomes: list[Any] = []
+    drawn, is_all = drawn_from(function.function, lambda: outcomes.append(identity(function.outcome(data))))
+    return outcomes[0], bool(drawn) or not is_all

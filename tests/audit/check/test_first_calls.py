@@ -47,6 +47,17 @@ def test_kept_answers_are_an_error_and_no_violation(draw: Callable[[], float]) -
     assert "repeats its answers" in (result.error or "")
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_answers_that_an_earlier_check_has_kept_are_none_of_a_function_without_noise(seed: int) -> None:
+    total = cached(lambda: random.gauss(0.0, 2.0))
+    records = st.lists(st.integers(0, 100), max_size=5).map(tuple)
+
+    def checked(seed: int) -> Any:
+        return check(lambda given: total(sum(given)), records, add_or_remove(), Claim(1.0), seconds=20, seed=seed)
+
+    assert [checked(one).verdict for one in (1, seed)] == [None, None]
+
+
 def test_answers_of_an_object_that_only_first_calls_take_long_for() -> None:
     """The mean of its runs says that there is no time for more of them."""
 
