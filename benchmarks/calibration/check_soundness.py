@@ -1,9 +1,8 @@
-"""How often `check` accuses functions that keep their claims: python -m benchmarks.calibration.check_soundness 200 0.5.
+"""How often `check` accuses functions that keep their claims: python -m benchmarks.calibration.check_soundness 5 2.
 
 The arguments are the seeds of each function and the seconds of processor time of each check, so that the load of the
-machine does not matter; names of functions may follow. By the
-e-process one check accuses wrongly with probability at most ALPHA; a replay never should. A run of all functions writes
-soundness.md.
+machine does not matter. By the e-process one check accuses wrongly with probability at most ALPHA; a replay never
+should. Writes soundness.md. Where names of functions follow, only their rows are written anew.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ def processor_clock(monotonic: Callable[[], float]) -> Callable[[], float]:
     return clock
 
 
-def row_of(name: str, seeds: int, seconds: float) -> tuple[str, int]:
-    """Return the row of a function, and how many checks accuse it."""
+def row_of(name: str, seeds: int, seconds: float) -> str:
+    """Return the row of a function."""
     case, started, stages, accused = SOUND[name], time.process_time(), Counter[str](), 0
     for seed in range(1, seeds + 1):
         with patch.object(time, "monotonic", processor_clock(time.monotonic)):
@@ -84,24 +83,26 @@ def row_of(name: str, seeds: int, seconds: float) -> tuple[str, int]:
             accused += 1
             print(result, flush=True)
     ended = "; ".join(f"{stage} {count}" for stage, count in stages.most_common())
-    return f"| {name} | {seeds} | {accused} | {ended} | {(time.process_time() - started) / seeds:.2f} |", accused
+    return f"| {name} | {seeds} | {accused} | {ended} | {(time.process_time() - started) / seeds:.2f} |"
 
 
 def main(seeds: int, seconds: float, *names: str) -> None:
     """Print for each function how many checks accuse it, and of all of them the interval of their rate."""
-    asked, accused, rows = names or tuple(SOUND), 0, []
+    head = HEADER.format(seeds=seeds, seconds=seconds, ALPHA=ALPHA)
+    page = RESULTS.read_text(encoding="utf-8") if names else head
+    if not page.startswith(head):
+        sys.exit(f"{RESULTS.name} is of other seeds or seconds: name no functions")
+    rows = {line.split(" | ")[0]: line for line in page[len(head) :].splitlines() if line.startswith("| ")}
+    asked = names or tuple(SOUND)
     with ProcessPoolExecutor() as processes:
-        for row, wrong in processes.map(row_of, asked, repeat(seeds), repeat(seconds)):
-            accused += wrong
-            rows.append(row)
+        for name, row in zip(asked, processes.map(row_of, asked, repeat(seeds), repeat(seconds)), strict=True):
+            rows[f"| {name}"] = row
             print(row, flush=True)
-    checks = seeds * len(rows)
+    accused, checks = sum(int(row.split(" | ")[2]) for row in rows.values()), seeds * len(rows)
     low, high = clopper_pearson(accused, checks, TAIL)
     total = f"{accused} of {checks} accused: a rate between {low:.5f} and {high:.5f} (at 95 %)."
     print(total)
-    if not names:
-        head = HEADER.format(seeds=seeds, seconds=seconds, ALPHA=ALPHA)
-        RESULTS.write_text(head + "".join(f"{row}\n" for row in rows) + f"\n{total}\n", encoding="utf-8")
+    RESULTS.write_text(head + "".join(f"{row}\n" for row in rows.values()) + f"\n{total}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
