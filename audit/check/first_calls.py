@@ -182,17 +182,22 @@ def _repeats(check: Check, pair: Pair, first: FirstCalls) -> bool:
 
 
 def _keeps_answers(check: Check, first_calls_of: FirstCallsOf) -> bool:
-    """Return whether an input that this process may not know draws at its first call alone: the answers to a pair may
-    be those of an earlier check."""
-    made = list[FirstCalls | None]()
+    """Return whether an input that this process may not know draws at its first call alone, and has another outcome
+    here: the answers to a pair may be those of an earlier check. A table that the function draws once from a constant
+    seed, and keeps, leads to the same outcome."""
+    kept = list[bool | None]()
 
     def ask(pair: Pair) -> float:
-        if not made or (made[-1] is not None and not made[-1].keeps):
-            made.append(first_calls_of(pair))
+        if not kept or kept[-1] is False:  # None: nothing can be said
+            first = first_calls_of(pair)
+            kept.append(None if first is None else first.keeps and first.outcomes[0] != outcome_of(pair[0]))
         return 0.0
 
+    def outcome_of(data: Any) -> Any:
+        return identity(check.function.outcome(data))
+
     check.search("stability", ask, check.seconds / 8, examples=FIRST_PAIRS)
-    return any(first is not None and first.keeps for first in made)
+    return kept[-1:] == [True]
 
 
 @contextmanager

@@ -58,6 +58,18 @@ def test_answers_that_an_earlier_check_has_kept_are_none_of_a_function_without_n
     assert [checked(one).verdict for one in (1, seed)] == [None, None]
 
 
+def test_a_table_that_is_drawn_once_from_a_constant_seed_is_no_noise() -> None:
+    @functools.cache
+    def places(size: int) -> list[int]:
+        return [random.Random(size).randrange(size) for _ in range(size)]
+
+    def median(given: list[int]) -> int:
+        return sum(given) if len(given) < 3 else sorted(given)[places(len(given))[0]]
+
+    records = st.lists(st.integers(0, 100), max_size=5)
+    assert check(median, records, add_or_remove(), Claim(1.0), seconds=20).verdict is Verdict.VIOLATED
+
+
 def test_answers_of_an_object_that_only_first_calls_take_long_for() -> None:
     """The mean of its runs says that there is no time for more of them."""
 
