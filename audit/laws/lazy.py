@@ -573,6 +573,7 @@ class Lazy:
 
     def point(self) -> Any:
         """Return the value where only one is left, or split the number into few values. Else the path is refused."""
+        self.path.go_on()
         low, high = self.ends()
         if ordered(low) == ordered(high):
             return self.kind(low)

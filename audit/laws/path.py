@@ -251,7 +251,10 @@ class Path:
             self.stop()
 
     def go_on(self) -> None:
-        """End the path where its time is over, or where it was refused, or where another thread has come in."""
+        """End the path where its time is over, or where it was refused, or where another thread has come in. A loop of
+        comparisons may have no end. Raises StoppedError where the path has ended: this is another call."""
+        if self.ended:
+            raise StoppedError
         if threading.get_ident() != self.thread:
             self.refuse("another thread draws random numbers")
         if self.stopped or self.failed or time.monotonic() > self.deadline:

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from subnormal.audit.laws.path import Constraint, Path, StoppedError
+from subnormal.audit.laws.path import Constraint, Path
 from subnormal.audit.laws.points import first_float
 from subnormal.audit.laws.sums import Table, table
 
@@ -41,7 +41,7 @@ def decide(
 
     sides: the lazy numbers that it compares. ends: the answers at the two corners, where they are known.
     """
-    _go_on(path)
+    path.go_on()
     first, last = ends or (bool(test(corner)) for corner in corners(path, signs))
     if len(signs) == 1:
         return first if first == last else _split(path, signs, test, name)
@@ -52,12 +52,6 @@ def decide(
     told, opposite = order or (None, None)
     question = Constraint(rising, lambda numbers: test(numbers), told, name, sides)
     return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name, sides))
-
-
-def _go_on(path: Path) -> None:
-    if path.ended:
-        raise StoppedError  # a random number of another call
-    path.go_on()  # a loop of comparisons may have no end
 
 
 def change_of(test: Callable[[Any], bool], low: Any, high: Any, name: Hashable) -> Any:
@@ -81,7 +75,7 @@ def change_of(test: Callable[[Any], bool], low: Any, high: Any, name: Hashable) 
 def is_below(x: Lazy, low: Any, high: Any, cut: Any) -> bool:
     """Return the answer to x < cut, where x lies between low and high."""
     path, f = x.path, x.at
-    _go_on(path)
+    path.go_on()
     rising = {at: sign < 0 for at, sign in x.signs.items()}
     falling = {at: not one for at, one in rising.items()}
     name = (x.name, cut)
@@ -140,7 +134,6 @@ def _split(path: Path, signs: Mapping[int, int], test: Callable[[Any], Any], nam
 
 def split(path: Path, at: int, test: Callable[[Any], Any], name: Hashable, *, further: bool = False) -> None:
     """Split the box of one uniform where a test changes. further: as for `Path.split`."""
-    _go_on(path)
     low, high = path.boxes[at]
     key = (name, low, high)
     change = _changes.get(key) if name else None

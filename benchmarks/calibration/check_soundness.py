@@ -88,6 +88,8 @@ def row_of(name: str, seeds: int, seconds: float) -> str:
 
 def main(seeds: int, seconds: float, *names: str) -> None:
     """Print for each function how many checks accuse it, and of all of them the interval of their rate."""
+    if unknown := [name for name in names if name not in SOUND]:
+        sys.exit(f"{unknown[0]!r} is none of {', '.join(SOUND)}")
     head = HEADER.format(seeds=seeds, seconds=seconds, ALPHA=ALPHA)
     page = RESULTS.read_text(encoding="utf-8") if names else head
     if not page.startswith(head):

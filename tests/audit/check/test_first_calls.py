@@ -47,6 +47,31 @@ def test_kept_answers_are_an_error_and_no_violation(draw: Callable[[], float]) -
     assert "repeats its answers" in (result.error or "")
 
 
+BLOCK: list[float] = []
+
+
+def from_a_block(value: float) -> float:
+    if not BLOCK:
+        BLOCK.extend(np.random.laplace(0.0, 2.0, 8))
+    return value + BLOCK.pop()
+
+
+KEEPS: dict[str, tuple[Callable[[float], float], bool]] = {
+    "kept noise": (cached(lambda: random.gauss(0.0, 2.0)), True),
+    "no noise": (abs, False),
+    "noise that is lost": (lambda value: value + 0.0 * random.random(), False),
+    "noise from a block": (from_a_block, False),
+}
+
+
+@pytest.mark.parametrize(("given", "keeps"), KEEPS.values(), ids=KEEPS)
+def test_answers_are_kept_where_a_second_call_draws_no_more(given: Callable[[float], float], *, keeps: bool) -> None:
+    BLOCK[:] = [0.0]  # for the second input, whose first call is not watched
+    with before_any_call(function(given)) as first_calls_of:
+        first: Any = first_calls_of((1.5, 0.5))
+    assert first.keeps is keeps
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_answers_that_an_earlier_check_has_kept_are_none_of_a_function_without_noise(seed: int) -> None:
     total = cached(lambda: random.gauss(0.0, 2.0))

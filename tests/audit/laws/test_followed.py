@@ -407,3 +407,22 @@ def test_bounds_that_time_does_not_allow_are_not_narrowed_further_before() -> No
         assert walk.width < 0.1
         walk.go_on(source, 30.0)
     assert walk.strips > strips
+
+
+@pytest.mark.parametrize(
+    ("draw", "read"),
+    [(lambda: random.random(), lambda u: int(8 * u)), (lambda: random.randrange(8), str)],
+    ids=["steps", "point"],
+)
+def test_a_number_of_another_call_is_not_followed_although_one_value_is_left(
+    draw: Callable[[], Any], read: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Any] = []
+
+    def first_of_all(_: None) -> Any:
+        kept.append(draw())
+        return read(kept[0])
+
+    monkeypatch.setattr(followed, "_repeat", lambda *_: None)
+    with pytest.raises(NotFollowedError, match="keeps a random number of another call"):
+        law(first_of_all, None)
