@@ -82,8 +82,8 @@ def in_words(described: Mapping[str, Any] | None, number: str = "outcome") -> st
             return f"{described['mechanism']} cannot release the outcome for {described['data']}"
         case "predicate":
             return f"{described['name']} is true of the outcome"
-        case "learned" if "path" in described:
-            return f"learned on other runs: {_subject(described['path'])} is {_one_of(described['one-of'])}"
+        case "learned" if "paths" in described:
+            return f"learned on other runs: {_subjects(described['paths'])} {_one_of(described['one-of'])}"
         case "learned" if "one-of" in described:
             return f"learned on other runs: the outcome is one of {described['one-of']:,}"
         case "learned" if "all-of" in described:
@@ -97,8 +97,14 @@ def _one_of(outcomes: Iterable[Any] | int) -> str:
     """Return outcomes as a choice; of many, only how many they are is known."""
     if isinstance(outcomes, int):
         return f"one of {outcomes:,}"
-    named = [one if isinstance(one, str) else str(one) for one in outcomes]
+    named = list(map(_value, outcomes))
     return f"{'one of ' if len(named) > 1 else ''}{', '.join(named)}"
+
+
+def _value(one: Any) -> str:
+    if isinstance(one, list):
+        return f"({', '.join(map(_value, one))})"
+    return str(_whole(one) if isinstance(one, float) else one)
 
 
 def _learned(described: Mapping[str, Any]) -> str:
@@ -109,6 +115,12 @@ def _learned(described: Mapping[str, Any]) -> str:
     if plain:
         return _one_feature(terms[0]["feature"], _subject(terms[0]["path"]), low, high)
     return f"{_sum(terms)} is {_range(low, high)}"
+
+
+def _subjects(paths: Sequence[Sequence[int | str | Sequence[str]]]) -> str:
+    """Return parts of an outcome as the subject of a sentence, and its verb."""
+    named = list(map(_subject, paths))
+    return f"{named[0]} is" if len(named) == 1 else f"({', '.join(named)}) is"
 
 
 def _subject(path: Sequence[int | str | Sequence[str]]) -> str:

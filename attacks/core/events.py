@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any, Protocol
@@ -283,23 +284,24 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """The part of the outcome that a path names is one of some texts or other values that are no numbers."""
+    """The part of the outcome that a path names is one of some values; of several paths, the tuple of their parts."""
 
-    path: Path
+    paths: tuple[Path, ...]
     values: OneOf
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.bool_]:
-        return self.holds(part(outcomes, self.path))
+        return self.holds([part(outcomes, path) for path in self.paths])
 
-    def holds(self, parts: PartValues) -> NDArray[np.bool_]:
-        """Return whether each part is one of the values."""
-        return self.values([() if one is MISSING else one for one in parts.items.tolist()])
+    def holds(self, parts: Sequence[PartValues]) -> NDArray[np.bool_]:
+        """Return whether the parts, one for each path, are one of the values in each outcome."""
+        items = [[() if one is MISSING else one for one in each.items.tolist()] for each in parts]
+        return self.values(items[0] if len(items) == 1 else list(zip(*items, strict=True)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
         named = self.values.to_json()
         chosen = named.get("outcomes", named.get("one-of"))  # how many they are, where they are too many to list
-        return {"kind": "learned", "path": _path(self.path), "one-of": chosen, "portable": False}
+        return {"kind": "learned", "paths": list(map(_path, self.paths)), "one-of": chosen, "portable": False}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subnormal.attacks.core.outcome_readings import CHARACTERS, READERS, Reading, counted_character, readings
-from subnormal.attacks.core.outcome_relations import RELATIONS
+from subnormal.attacks.core.outcome_readings import CHARACTERS, READERS, Reading, counted, readings
+from subnormal.attacks.core.outcome_relations import INVERSIONS, PARTS_MAX, RELATIONS
 from subnormal.mechanisms.core.mechanism import Outcomes
 
 Step: TypeAlias = int | str | Reading
@@ -156,6 +156,18 @@ class PartValues:
             return np.zeros(len(self.items), dtype=np.uint64), self.values
         return _significand(self.items) if self.numeric else _significand_of_objects(self.items, self.values)
 
+    @property
+    def _inversions(self) -> Column:
+        """How many pairs of the numbers of each tuple have the larger one first, NaN where they are many or none."""
+        tuples = list(self.items) if self.is_table else self.numbers or [[]] * len(self.items)
+        found, widths = np.full(len(self.items), np.nan), np.array([len(one) for one in tuples])
+        for width in range(2, PARTS_MAX + 1):
+            where = np.flatnonzero(widths == width)
+            if len(where):
+                table = np.array([tuples[place] for place in where])
+                found[where] = sum((table[:, :-apart] > table[:, apart:]).sum(axis=1) for apart in range(1, width))
+        return found
+
     @cached_property
     def _named(self) -> list[Mapping[Any, Any]]:
         """Values by the keys beside them, what is read from another value."""
@@ -169,13 +181,18 @@ class PartValues:
             return _compact(
                 [one[step] if isinstance(one, tuple) and step < len(one) else MISSING for one in self.items]
             )
+        if step == INVERSIONS:
+            return PartValues(self._inversions)
         if step in CHARACTERS:
             place = CHARACTERS[step]
             return _compact(
                 [one[place] if isinstance(one, str) and place < len(one) else MISSING for one in self.items]
             )
-        if isinstance(step, tuple) and (letter := counted_character(step)):
-            return _compact([one.count(letter) if isinstance(one, str) else MISSING for one in self.items])
+        if isinstance(step, tuple) and (item := counted(step)) is not None:
+            if self.is_table:
+                return PartValues((self.items == item).sum(axis=1))
+            kinds = str | tuple if isinstance(item, str) else tuple
+            return _compact([one.count(item) if isinstance(one, kinds) else MISSING for one in self.items])
         return _compact([one.get(step, MISSING) for one in self._named])
 
 

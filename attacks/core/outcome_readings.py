@@ -23,9 +23,10 @@ NUMERAL = re.compile(
     r"(?:0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:[pP][-+]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))"
 )
 BYTES_MAX = 64  # bytes that are read one by one
-CHARACTERS_MAX = 64  # places of a text, and different characters of texts, that are read one by one
+CHARACTERS_MAX = 64  # places of a text, different characters of texts, and items of tuples, that are read one by one
 CHARACTERS: dict[Reading, int] = {(f"character at place {place}",): place for place in range(CHARACTERS_MAX)}
 _COUNT = "count of "
+_ITEMS = {int, bool, str}
 _FIRST_DAY, _MIDNIGHT = date(1970, 1, 1), datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
 
@@ -37,9 +38,22 @@ def characters(texts: Iterable[str]) -> list[Reading]:
     return [*list(CHARACTERS)[:longest], *((f"{_COUNT}{one!r}",) for one in seen[:CHARACTERS_MAX])]
 
 
-def counted_character(name: Reading) -> str | None:
-    """Return the character whose count has this name."""
+def counted(name: Reading) -> Any:
+    """Return the character or the item whose count has this name."""
     return ast.literal_eval(name[0].removeprefix(_COUNT)) if name[0].startswith(_COUNT) else None
+
+
+def counted_items(tuples: Iterable[tuple[Any, ...]]) -> list[Reading]:
+    """Return the counts of each item of these tuples, by their names; nothing where items are many, or no plain values.
+
+    Numbers that are equal are one item.
+    """
+    seen: set[Any] = set()
+    for one in tuples:
+        seen.update(one)
+        if len(seen) > CHARACTERS_MAX:
+            return []
+    return [(f"{_COUNT}{one!r}",) for one in sorted(seen, key=repr)] if set(map(type, seen)) <= _ITEMS else []
 
 
 def readings(one: Any) -> dict[Reading, Any]:

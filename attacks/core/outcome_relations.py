@@ -1,4 +1,5 @@
-"""How the numbers of a tuple are related, as steps of paths: signed sums of two or three of them, and their sizes."""
+"""How the numbers of a tuple are related, as steps of paths: signed sums of two or three of them, their sizes, and how
+many pairs are not in order."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TypeAlias
 
 from subnormal.attacks.core.outcome_readings import Reading
 
+INVERSIONS: Reading = ("number of pairs of parts whose first one is larger",)
 PARTS_MAX = 12  # numbers of a tuple that are related in twos; in threes, half as many
 Signs: TypeAlias = tuple[tuple[int, int], ...]  # (place, sign)
 
@@ -34,8 +36,9 @@ def relations(width: int, most: int = 3) -> list[Reading]:
     if not 2 <= width <= PARTS_MAX:
         return []
     most = most if width <= PARTS_MAX // 2 else 2
-    return [
+    sums = [
         name
         for name, (signs, _) in RELATIONS.items()
         if len(signs) <= most and all(place < width for place, _ in signs)
     ]
+    return [INVERSIONS, *sums]

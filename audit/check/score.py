@@ -132,7 +132,7 @@ class Runs:
         drawn, fresh, found = self._halves(pair, runs, reserve=reserve)
         if event is not None:
             return _fastest([event] * len(found), found, fresh)
-        halves = event_search.halves(drawn)
+        halves = event_search.halves(drawn, event_search.FEW)
         read = event_search.learn_of(halves, found, READ)
         seen = _fastest(read, found, fresh)
         if before is not None and runs > EVERY_MAX:

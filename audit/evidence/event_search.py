@@ -25,9 +25,10 @@ from subnormal.attacks.core.attack import Attack
 from subnormal.attacks.core.events import AllOf, Category, Event, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import FEATURES, columns_of
 from subnormal.attacks.core.outcome_paths import Column, PartValues, Path, part, paths
-from subnormal.attacks.core.outcome_readings import FORM, Reading, characters
-from subnormal.attacks.core.outcome_relations import relations
+from subnormal.attacks.core.outcome_readings import FORM, Reading, characters, counted_items
+from subnormal.attacks.core.outcome_relations import RELATIONS, relations
 from subnormal.audit.evidence import half_lines
+from subnormal.audit.evidence.joint_values import Joint, furthest_apart
 from subnormal.audit.evidence.outcome_sets import Tallies, Worlds, of_outcomes, of_texts, tallies
 from subnormal.audit.evidence.rules import rules
 from subnormal.audit.statistics import binomial, logistic_regression
@@ -41,11 +42,13 @@ RUNS_MAX = 1 << 18  # of each world: more runs teach little, and all are held in
 TAIL = 1e-3  # of the intervals that rank events: small, so that the best of many events is not chosen by chance
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
-COMPOSITE_MARGIN = 0.2  # nats (or one standard error) by which an event of several features must exceed a simple one
+COMPOSITE_MARGIN = 0.2  # nats (or one standard error) by which an event of several features, or values, must exceed
 MANY = 1024  # runs of a half of each world, from which on features are joined, parts related, and texts spelled
+FEW = 512  # where an event is learned to judge by
 SUMMED_PARTS = 128  # parts of an outcome that a regression on their numbers uses
 REGRESSION_PARTS = 4  # parts of an outcome that it uses
 RELATED_PARTS = 4  # so many floats are related on few runs too, in so many ways
+JOINT_PARTS = 20  # parts, and what is counted of them, whose values are taken together
 BENT_PARTS = 4  # of few parts, the score of a regression has more bends
 
 Proposal = Learned | AllOf | OneOf | Category
@@ -90,10 +93,10 @@ def learn_each(outcomes: Worlds, claims: Sequence[Claim], *, features: Sequence[
 
     features: the names of those that events may bound, except for those of a regression.
 
-    The second half measures the strength (see `strength`). An event of several features must be stronger by a margin.
+    The second half measures the strength (see `strength`). One of several features or values needs a margin.
     Without any proposal, the result is an event that never happens.
     """
-    return learn_of(halves(outcomes), claims, features)
+    return learn_of(halves(outcomes, FEW), claims, features)
 
 
 def learn_of(both: Halves, claims: Sequence[Claim], features: Sequence[str] = tuple(FEATURES)) -> list[Event]:
@@ -104,17 +107,27 @@ def learn_of(both: Halves, claims: Sequence[Claim], features: Sequence[str] = tu
 
 def learn_with_sum(outcomes: Worlds, claims: Sequence[Claim], features: Sequence[str]) -> tuple[list[Event], Event]:
     """Return the events of `learn_each`, and the strongest one of a regression against the first claim."""
-    training, validation = halves(outcomes)
+    training, validation = halves(outcomes, MANY)
     proposed = [list(proposals(training, claim, features)) for claim in claims]
     events = [_strongest(of_claim, validation, claim) for of_claim, claim in zip(proposed, claims, strict=True)]
     return events, _strongest(list(filter(_is_sum, proposed[0])), validation, claims[0])
 
 
-def halves(outcomes: Worlds) -> Halves:
-    """Return the half of the outcomes that proposes events, and the one that chooses among them."""
+def halves(outcomes: Worlds, many: int) -> Halves:
+    """Return the half of the outcomes that proposes events, and the one that chooses among them.
+
+    many: runs of a half of each world, from which on events of several parts or features are proposed.
+    """
     half = min(len(world) for world in outcomes) // 2
-    first, second = (_Half((outcomes[0][cut], outcomes[1][cut])) for cut in (slice(None, half), slice(half, None)))
+    first, second = (
+        _Half((outcomes[0][cut], outcomes[1][cut]), half >= many) for cut in (slice(None, half), slice(half, None))
+    )
     return first, second
+
+
+def _is_composite(event: Proposal) -> bool:
+    values = event.values if isinstance(event, Category) else event
+    return isinstance(event, AllOf) or _is_sum(event) or (isinstance(values, OneOf) and len(values.outcomes) > 1)
 
 
 def _is_sum(event: Proposal) -> bool:
@@ -126,7 +139,7 @@ def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Eve
         return OneOf(())
     counts = validation.counts(proposed)
     over, errors = strength(counts[0], counts[1], validation.runs, claim)
-    composite = np.array([isinstance(one, AllOf) or _is_sum(one) for one in proposed])
+    composite = np.array(list(map(_is_composite, proposed)))
     over = np.where(
         composite & (over > 0), np.maximum(over - COMPOSITE_MARGIN, 1e-6), over
     )  # still above every event without a proof
@@ -137,8 +150,9 @@ def _strongest(proposed: list[Proposal], validation: _Half, claim: Claim) -> Eve
 class _Half:
     """A half of the outcomes of two worlds. What is computed of them once serves every claim."""
 
-    def __init__(self, outcomes: Worlds) -> None:
+    def __init__(self, outcomes: Worlds, many: bool) -> None:
         self.outcomes, self.runs = outcomes, (len(outcomes[0]), len(outcomes[1]))
+        self.many = many  # whether there are enough runs for events of several parts or features
         self.parts: tuple[dict[Path, PartValues], dict[Path, PartValues]] = ({}, {})
         self.columns = columns_of(outcomes[0], self.parts[0]), columns_of(outcomes[1], self.parts[1])
         self._cuts: dict[tuple[Path, str], half_lines.Cuts | None] = {}
@@ -173,11 +187,6 @@ class _Half:
         score = Learned(terms, -np.inf, np.inf).score
         return (score(self.columns[0]), score(self.columns[1])) if terms else (np.zeros(0), np.zeros(0))
 
-    @property
-    def many(self) -> bool:
-        """Whether there are enough runs for events of several features."""
-        return self.runs[0] >= MANY
-
     @cached_property
     def ordered(self) -> list[Path]:
         """The paths of all parts; of many, those first whose distributions in the two worlds lie furthest apart."""
@@ -195,18 +204,33 @@ class _Half:
         found: list[Path] = [(name,) for name in relations(width, 3 if self.many else 2)]
         if not found or (not self.many and (width > RELATED_PARTS or self.parts_at((0,))[0].items.dtype.kind != "f")):
             return []
-        values = [np.concatenate([world(path, "value")[:LOOK] for world in self.columns]) for path in found]
-        order = np.argsort(-_kolmogorov(np.stack(values, axis=1), min(LOOK, self.runs[0])), kind="stable")
-        return [found[place] for place in order[: PARTS_MAX if self.many else RELATED_PARTS]]
+        return self._furthest(found)
 
     @cached_property
     def spelled(self) -> list[Path]:
-        """The paths of the characters of texts."""
-        return [(*path, name) for path in self.places for name in self._characters(path)] if self.many else []
+        """The paths of the characters of texts, and of the counts of the items of tuples; of many, those furthest
+        apart."""
+        if not self.many:
+            return []
+        found = [(*path, name) for path in self.places for name in self._characters(path)]
+        around = dict.fromkeys(path[:-1] for path in self.places if path and isinstance(path[-1], int))
+        return [*found, *self._furthest([(*path, name) for path in around for name in self._items(path)])]
 
     def _characters(self, path: Path) -> list[Reading]:
         texts = {one for world in self.parts_at(path) for one in world.items[:LOOK].tolist() if isinstance(one, str)}
         return characters(texts) if len(texts) > half_lines.SINGLE_VALUES else []
+
+    def _items(self, path: Path) -> list[Reading]:
+        values = [one for world in self.parts_at(path) for one in world.items[:LOOK].tolist()]
+        return counted_items(tuple(one) for one in values if isinstance(one, tuple | list))
+
+    def _furthest(self, found: list[Path]) -> list[Path]:
+        """Return the paths of the numbers that lie furthest apart, of many."""
+        if not found:
+            return []
+        values = [np.concatenate([world(path, "value")[:LOOK] for world in self.columns]) for path in found]
+        order = np.argsort(-_kolmogorov(np.stack(values, axis=1), min(LOOK, self.runs[0])), kind="stable")
+        return [found[place] for place in order[: PARTS_MAX if self.many else RELATED_PARTS]]
 
     @cached_property
     def tallies(self) -> Tallies:
@@ -222,7 +246,16 @@ class _Half:
     def categories(self) -> list[Category]:
         """Events of the texts, and of sets of texts, that a part of the outcome is."""
         parts = [path for path in (*self.places, *self.spelled) if path]
-        return [Category(path, one) for path in parts for one in of_texts(self.parts_at(path))]
+        return [Category((path,), one) for path in parts for one in of_texts(self.parts_at(path))]
+
+    @cached_property
+    def joint_values(self) -> list[Joint]:
+        """Parts whose values, taken together, tell the worlds apart."""
+        if not self.many:
+            return []
+        read = [path for path in (*self.relations, *self.spelled) if path[-1] not in RELATIONS]
+        parts = [path for path in self.places if path]
+        return furthest_apart([(path, self.parts_at(path)) for path in [*parts, *read][:JOINT_PARTS]])
 
     @cached_property
     def rules(self) -> list[AllOf]:
@@ -242,7 +275,9 @@ class _Half:
             keys = list(map(identity, event.outcomes))
             first, second = (sum(tally[key] for key in keys) for tally in self.tallies[:2])
         elif isinstance(event, Category):
-            first, second = (int(event.holds(one).sum()) for one in self.parts_at(event.path))
+            first, second = (
+                int(event.holds(world).sum()) for world in zip(*map(self.parts_at, event.paths), strict=True)
+            )
         else:
             first, second = (int(event.among(columns).sum()) for columns in self.columns)
         return first, second
@@ -273,6 +308,8 @@ def proposals(half: _Half, claim: Claim, features: Sequence[str] = tuple(FEATURE
         yield from half.bounds(path, "value", claim)
     yield from half.atoms
     yield from half.categories
+    for joint in half.joint_values:
+        yield from joint.events(claim)
     yield from half.rules
     yield from _of_regressions(half, claim, features)
 

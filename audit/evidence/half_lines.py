@@ -1,4 +1,4 @@
-"""Half-lines of a score, as events: where they may end is found once, and the best of them for each claim.
+"""Half-lines and bands of a score, as events: where they may end is found once, and the best of them for each claim.
 
 The bound of a half-line lies in the middle of the gap between the scores that it separates, or near it, where a
 number has few digits. A bound at the last score that was seen of a world would let its tail into a rare event.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from subnormal.mechanisms.privacy import Claim
 
 MASSES = (*(2.0**-power for power in range(1, 13)), 0.0)  # target masses: shares of one world between the bounds
 SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
+Counts: TypeAlias = "list[NDArray[np.int64]]"  # of outcomes, in each world
 DIGITS = 17  # that tell any two floats apart
 FREQUENT = 8  # of more values, those whose shares lie furthest apart
 
@@ -29,14 +31,15 @@ class Cuts:
     """The ends of half-lines of a score. runs: of each world.
 
     before, after: the next score of both worlds on either side of each end; infinite where there is none. masses: the
-    target mass of each end; None of a single value. counts: how many outcomes of each world lie at each end, up to it,
-    and from it on, shape (3·ends,).
+    target mass of each end; None of a single value. bands: the first and the last end of two bands, see `_bands`.
+    counts: how many outcomes of each world lie at each end, up to it, from it on, and in the bands; (3·ends + 2,).
     """
 
     ends: Column
     before: Column
     after: Column
     masses: list[float | None]
+    bands: NDArray[np.int64]
     counts: list[NDArray[np.int64]]
     runs: tuple[int, int]
 
@@ -65,37 +68,66 @@ def cut(values: tuple[Column, Column]) -> Cuts | None:
     masses: list[float | None] = [*[None] * len(few), *(mass for _, mass, _ in places)]
     up_to = [np.searchsorted(world, ends, side="right") for world in ordered]
     below = [np.searchsorted(world, ends, side="left") for world in ordered]
+    bands = _bands(ends, up_to, below, runs)
     counts = [
-        np.concatenate([until - before, until, len(world) - before])
+        np.concatenate([until - before, until, len(world) - before, until[bands[1]] - before[bands[0]]])
         for world, until, before in zip(ordered, up_to, below, strict=True)
     ]
     before = np.max([_at(world, place - 1) for world, place in zip(ordered, below, strict=True)], axis=0)
     after = np.min([_at(world, place) for world, place in zip(ordered, up_to, strict=True)], axis=0)
-    return Cuts(ends, before, after, masses, counts, runs)
+    return Cuts(ends, before, after, masses, bands, counts, runs)
 
 
 def best(terms: tuple[Term, ...], cuts: Cuts | None, claim: Claim) -> Iterator[Learned]:
-    """Yield the half-line of a score that tells the worlds apart best, and the best single value if values are few."""
+    """Yield the half-line of a score that tells the worlds apart best, the best single value if values are few, and a
+    band that is better than that half-line."""
     if cuts is None:
         return
     ends, masses = cuts.ends, cuts.masses
-    single, lower, upper = approximate_strength(cuts.counts[0], cuts.counts[1], cuts.runs, claim).reshape(3, len(ends))
+    strength = approximate_strength(cuts.counts[0], cuts.counts[1], cuts.runs, claim)
+    single, lower, upper = strength[:-2].reshape(3, len(ends))
     if alone := masses.count(None):  # first, because the first of two equally strong events is chosen
         yield event(terms, cuts, alone - 1 - int(single[:alone][::-1].argmax()))  # a refusal, not all numbers
     if lower.max() >= upper.max():
         yield event(terms, cuts, len(ends) + int(lower.argmax()))
     else:
         yield event(terms, cuts, 2 * len(ends) + int(upper.argmax()))
+    band = 3 * len(ends) + int(strength[-2:].argmax())
+    if strength[band] > max(lower.max(), upper.max()):
+        yield event(terms, cuts, band)
 
 
 def event(terms: tuple[Term, ...], cuts: Cuts, place: int) -> Learned:
     """Return the event whose outcomes are counted at this place."""
     kind, at = divmod(place, len(cuts.ends))
-    before, end, after = (float(of[at]) for of in (cuts.before, cuts.ends, cuts.after))
+    if kind >= 3:
+        first, last = cuts.bands[:, place - 3 * len(cuts.ends)].tolist()
+        return Learned(terms, _from(cuts, first), _up_to(cuts, last), cuts.masses[last])
     if kind == 0:
-        return Learned(terms, end, end)
-    low, high = (-np.inf, -_bound(-after, -end)) if kind == 1 else (_bound(before, end), np.inf)
+        return Learned(terms, float(cuts.ends[at]), float(cuts.ends[at]))
+    low, high = (-np.inf, _up_to(cuts, at)) if kind == 1 else (_from(cuts, at), np.inf)
     return Learned(terms, low, high, cuts.masses[at])
+
+
+def _from(cuts: Cuts, at: int) -> float:
+    return _bound(float(cuts.before[at]), float(cuts.ends[at]))
+
+
+def _up_to(cuts: Cuts, at: int) -> float:
+    return -_bound(-float(cuts.after[at]), -float(cuts.ends[at]))
+
+
+def _bands(ends: Column, up_to: Counts, below: Counts, runs: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the first and the last end of the band that has most more of the first world, and of the second, shape
+    (2, 2). The larger the sum of both excesses, Kuiper's distance, the further apart the worlds are."""
+    order = np.argsort(ends, kind="stable")
+    until, before = (of[0][order] / max(1, runs[0]) - of[1][order] / max(1, runs[1]) for of in (up_to, below))
+    found = []
+    for sign in (1, -1):
+        lowest = np.minimum.accumulate(sign * before)
+        last = int((sign * until - lowest).argmax())
+        found.append((order[int((sign * before)[: last + 1].argmin())], order[last]))
+    return np.array(found, dtype=np.int64).T
 
 
 def _bound(before: float, end: float) -> float:

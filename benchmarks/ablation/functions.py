@@ -114,7 +114,20 @@ def two_bits_of_one(record: int) -> tuple[int, int, int]:
     return first, second, first ^ second ^ (record & 1) ^ (random.random() < 0.2)
 
 
-REPEATED = PROBLEMS["equal-neighbours"]
+def of_problem(name: str) -> Case:
+    """Return a function of the benchmark of attackers, with its domain."""
+    return Case(PROBLEMS[name].function, PROBLEMS[name].data, PROBLEMS[name].adjacent, PROBLEMS[name].claim)
+
+
+OF_PROBLEMS = (
+    "equal-neighbours",
+    "bimodal",
+    "coarse-noise",
+    "parity-of-3",
+    "parity-of-an-order",
+    "shared-noise",
+    "two-sets",
+)
 HARD = {
     "raw-in-one-of-four": Case(raw_in_one_of_four, FOUR, within(1, "l1"), Claim(2.0)),
     "tree-counter": Case(tree_counter, st.lists(st.booleans(), min_size=16, max_size=16), change_one(), Claim(1.0)),
@@ -136,7 +149,6 @@ HARD = {
         norm_of_a_thousand, st.lists(st.floats(0, 1), min_size=6, max_size=12), change_one(), Claim(1.0, 1e-5)
     ),
     "raw-values": Case(raw_values_of_a_sparse_vector, FOUR, within(1, "l1"), Claim(4.0)),
-    "equal-neighbours": Case(REPEATED.function, REPEATED.data, REPEATED.adjacent, REPEATED.claim),
     "parity": Case(two_bits_of_one, st.integers(0, 3), within(3), Claim(math.log(1.5) * 2)),
 }
-FUNCTIONS = {**BROKEN, **HARD}
+FUNCTIONS = {**BROKEN, **HARD, **{name: of_problem(name) for name in OF_PROBLEMS}}

@@ -7,9 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from subnormal.attacks.core.outcome_readings import Reading
+from subnormal.attacks.core.outcome_relations import INVERSIONS, relations
 from subnormal.audit.check import score
 from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.score import Runs
+from subnormal.audit.evidence import event_search
 from subnormal.audit.neighbours import choice_edits
 
 CHECK, SEARCH = "subnormal.audit.check.check.", "subnormal.audit.check.search."
@@ -34,6 +40,19 @@ def _none(*_: object, **__: object) -> None:
 
 def _nothing(*_: object, **__: object) -> tuple[()]:
     return ()
+
+
+def _inversions_alone(width: int, most: int = 3) -> list[Reading]:
+    return [one for one in relations(width, most) if one == INVERSIONS]
+
+
+def _sums_alone(width: int, most: int = 3) -> list[Reading]:
+    return [one for one in relations(width, most) if one != INVERSIONS]
+
+
+def _no_bands(*_: object) -> NDArray[np.int64]:
+    """Return bands of a single end."""
+    return np.zeros((2, 2), dtype=np.int64)
 
 
 def _no_pairs(*_: object) -> list[Any]:
@@ -112,7 +131,19 @@ HEURISTICS = {
     ),
     "sums of many parts": Heuristic("a regression uses more parts than other events do", {f"{EVENTS}SUMMED_PARTS": 0}),
     "rules": Heuristic("events bound two or three features at once", {f"{EVENTS}rules": _nothing}),
-    "relations": Heuristic("events bound signed sums of two or three parts", {f"{EVENTS}relations": _no_pairs}),
+    "relations": Heuristic("events bound signed sums of two or three parts", {f"{EVENTS}relations": _inversions_alone}),
+    "inversions": Heuristic(
+        "events bound how many pairs of parts are not in order", {f"{EVENTS}relations": _sums_alone}
+    ),
+    "items": Heuristic("events bound how often an item is in a tuple", {f"{EVENTS}counted_items": _no_pairs}),
+    "joint values": Heuristic(
+        "events are sets of the values that up to three parts have at once", {f"{EVENTS}furthest_apart": _no_pairs}
+    ),
+    "bands": Heuristic("events bound a score on both sides", {f"{LINES}_bands": _no_bands}),
+    "several parts soon": Heuristic(
+        "events of several parts are learned on half as many runs as in a first look",
+        {f"{EVENTS}FEW": event_search.MANY},
+    ),
     "characters": Heuristic("events are of characters in texts", {f"{EVENTS}characters": _no_pairs}),
     "frequent values": Heuristic("of many values, the most telling are events", {f"{LINES}FREQUENT": 0}),
     "sole outcomes": Heuristic("events are rare outcomes of one world alone", {f"{SETS}SOLE": 0}),

@@ -1,5 +1,6 @@
 """What is read from texts, times and complex numbers: by the outcome alone, and in words that survive JSON."""
 
+import itertools
 import json
 import math
 import re
@@ -8,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from subnormal.attacks.core.event_words import in_words
 from subnormal.attacks.core.events import Category, Learned, OneOf, Term
 from subnormal.attacks.core.outcome_features import columns_of
 from subnormal.attacks.core.outcome_paths import MISSING, part, paths
-from subnormal.attacks.core.outcome_readings import FORM, characters, readings
-from subnormal.attacks.core.outcome_relations import PARTS_MAX, RELATIONS, relations
+from subnormal.attacks.core.outcome_readings import CHARACTERS_MAX, FORM, characters, counted_items, readings
+from subnormal.attacks.core.outcome_relations import INVERSIONS, PARTS_MAX, RELATIONS, relations
 from subnormal.mechanisms.core.mechanism import Refused
 
 
@@ -121,11 +124,38 @@ def test_each_relation_is_what_its_name_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "count"), [(0, 0), (1, 0), (2, 4), (3, 18), (6, 180), (7, 84), (PARTS_MAX, 264), (PARTS_MAX + 1, 0)]
+    ("width", "count"), [(0, 0), (1, 0), (2, 5), (3, 19), (6, 181), (7, 85), (PARTS_MAX, 265), (PARTS_MAX + 1, 0)]
 )
 def test_so_many_relations_are_there(width: int, count: int) -> None:
-    """Two signs and their sizes for each two numbers, three for each three."""
+    """Two signs and their sizes for each two numbers, three for each three; and the number of inversions."""
     assert len(set(relations(width))) == count
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3), st.lists(st.integers(-3, 3), max_size=14).map(tuple)), max_size=9))
+def test_inversions_are_pairs_whose_first_number_is_larger(outcomes: list[Any]) -> None:
+    expected = [
+        sum(one > other for one, other in itertools.combinations(each, 2))
+        if isinstance(each, tuple) and 2 <= len(each) <= PARTS_MAX
+        else math.nan
+        for each in outcomes
+    ]
+    np.testing.assert_array_equal(part(outcomes, (INVERSIONS,)).values, expected)
+    table = np.array([[2, 1, 1, 0], [0, 1, 1, 2]])
+    assert part(table, (INVERSIONS,)).values.tolist() == [5, 0]
+
+
+@pytest.mark.parametrize("outcomes", [np.array([[3, 1], [1, 1]]), [(3, 1), (1, True)]], ids=["array", "tuples"])
+def test_items_of_tuples_are_counted(outcomes: Any) -> None:
+    names = counted_items([(3, 1), (1, 1)])
+    assert names == [("count of 1",), ("count of 3",)]
+    assert [part(outcomes, (name,)).items.tolist() for name in names] == [[1, 2], [1, 0]]
+    assert part([(0, (3, 3)), (1, 3)], (1, ("count of 3",))).items.tolist() == [2, MISSING]
+
+
+def test_items_are_counted_where_they_are_few_and_plain() -> None:
+    assert len(counted_items([tuple(range(CHARACTERS_MAX))])) == CHARACTERS_MAX
+    assert counted_items([(0.5, 1)]) == counted_items([tuple(range(CHARACTERS_MAX + 1))]) == counted_items([]) == []
+    assert counted_items([("a", "b"), ("b",)]) == [("count of 'a'",), ("count of 'b'",)]
 
 
 def test_characters_of_texts_are_read() -> None:
@@ -153,17 +183,22 @@ def test_characters_of_texts_are_read() -> None:
             [*[False] * 3, True, *[False] * 4],
         ),
         (
-            Category((FORM,), OneOf(("a #",), by_type=True)),
+            Category(((FORM,),), OneOf(("a #",), by_type=True)),
             "the text with # for each number of the outcome is a #",
             [True, *[False] * 7],
         ),
         (
-            Category((0,), OneOf(tuple(f"x {place}" for place in range(100)), by_type=True)),
+            Category(((0,),), OneOf(tuple(f"x {place}" for place in range(100)), by_type=True)),
             "part 0 of the outcome is one of 100",
             [False, True, *[False] * 6],
         ),
+        (
+            Category(((1,), (("count of 3",),)), OneOf(((1.0, 0), ("b", 1)))),
+            "(part 1 of the outcome, the count of 3 of the outcome) is one of (1, 0), (b, 1)",
+            [*[False] * 8],
+        ),
     ],
-    ids=range(4),
+    ids=range(5),
 )
 def test_events_on_what_is_read_are_told_from_their_json(event: Any, told: str, marked: list[bool]) -> None:
     described = event.to_json()

@@ -372,7 +372,7 @@ def test_rules_are_grown_once_for_all_points_of_a_claim(monkeypatch: pytest.Monk
     grow = Mock(return_value=iter(()))
     monkeypatch.setattr(event_search, "rules", grow)
     rng = np.random.default_rng(1)
-    both = event_search.halves((rng.random((4096, 3)), rng.random((4096, 3))))
+    both = event_search.halves((rng.random((4096, 3)), rng.random((4096, 3))), event_search.FEW)
     for features in (READ, tuple(FEATURES)):
         event_search.learn_of(both, [Claim(1.0), Claim(0.5, 1e-3)], features)
     grow.assert_called_once()

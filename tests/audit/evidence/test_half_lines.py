@@ -46,6 +46,38 @@ def test_a_bound_is_a_short_number_near_the_middle_of_its_gap(
     assert (-np.inf, high) in found
 
 
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.lists(st.integers(0, 9), min_size=1, max_size=30))
+def test_a_band_has_the_largest_excess_of_each_world(one: list[int], other: list[int]) -> None:
+    """Of all bands, by trying each."""
+    cuts = half_lines.cut((np.array(one, dtype=float), np.array(other, dtype=float)))
+    if cuts is None:
+        return
+    values = sorted({*one, *other})
+    shares = [
+        [sum(world.count(v) for v in values[i : j + 1]) / len(world) for world in (one, other)]
+        for i in range(len(values))
+        for j in range(i, len(values))
+    ]
+    for place, sign in ((-2, 1), (-1, -1)):
+        counts = [of[place] / len(world) for of, world in zip(cuts.counts, (one, other), strict=True)]
+        assert sign * (counts[0] - counts[1]) == pytest.approx(max(sign * (first - second) for first, second in shares))
+
+
+def test_a_band_is_proposed_where_no_half_line_tells_the_worlds_apart() -> None:
+    rng = np.random.default_rng(1)
+
+    def drawn(n: int) -> list[np.ndarray]:
+        return [rng.normal(0.0, 4.0, n), rng.normal(0.0, 1.0, n) + rng.choice([-4.0, 4.0], n)]
+
+    first, second = drawn(200)
+    band = list(half_lines.best(TERMS, half_lines.cut((first, second)), Claim(0.5)))[-1]
+    assert -4 < band.low < -1 < 1 < band.high < 4
+    shares = [((band.low <= world) & (world <= band.high)).mean() for world in drawn(10_000)]
+    assert shares[0] > 4 * shares[1]
+    moved = half_lines.best(TERMS, half_lines.cut((first, first + 9)), Claim(0.5))
+    assert all(np.isinf(one.low) or np.isinf(one.high) for one in moved)
+
+
 @given(st.lists(NUMBERS, min_size=1, max_size=90), st.lists(NUMBERS, min_size=1, max_size=90))
 def test_every_outcome_stays_on_the_side_where_it_was_counted(one: list[float], other: list[float]) -> None:
     worlds = np.array(one), np.array(other)
