@@ -59,7 +59,7 @@ from subnormal.audit.check.function import OverTimeError, isolated, value_of
 from subnormal.audit.check.function import function as audited_function
 from subnormal.audit.check.judge import judge_by_runs
 from subnormal.audit.check.last_bits import look_beyond_last_bits
-from subnormal.audit.check.law.search import search_by_laws
+from subnormal.audit.check.law.search import prove_by_laws, search_by_laws
 from subnormal.audit.check.refusals import find_two_kinds
 from subnormal.audit.check.replay.search import ReplaySearch
 from subnormal.audit.check.result import Result
@@ -76,6 +76,7 @@ from subnormal.mechanisms.curves import AnyClaim
 
 ROUNDS = (1 / 32, 1 / 8, 1 / 3)  # of the time, for searches by replay and by runs in turn: half each
 LOOKS = 4  # at neighbours that the function treats in two ways: they are few, and worth the runs
+COMPARING = 3 / 4  # of the time that is left, for choosing the pairs that are judged
 JUDGED = 3  # pairs that are judged one after the other where none convicted in the search, at most
 
 
@@ -227,7 +228,11 @@ def _judge_best(check: Check, candidates: list[Pair]) -> Finding:
 
     Where no time is left for the last of them, it is what they show of the one before.
     """
-    pairs = check.runs.successive_halving(list({written(pair): pair for pair in candidates}.values()))[:JUDGED]
+    with check.function.within(COMPARING * check.function.left()):
+        pairs = check.runs.successive_halving(list({written(pair): pair for pair in candidates}.values()))[:JUDGED]
+    by_law = prove_by_laws(check, pairs[0])
+    if by_law is not None:
+        return by_law
     notes, findings = check.notes[:], list[Finding]()
     for pair in pairs[:-1]:
         findings.append(judge_by_runs(check, pair, check.share_of_alpha(), share=SHARE))

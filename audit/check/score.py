@@ -233,7 +233,8 @@ class Runs:
         which none is seen to exceed the claim.
         """
         left, seen = list(pairs), False
-        for runs in HALVING:
+        least = max(map(self._runs_of_delta, left))  # fewer show nothing of an event that is as rare as δ
+        for runs in [one for one in HALVING if one >= least]:
             del left[max(1, int(self.function.left() / 4 / (2 * runs * max(1e-9, self.function.quickest)))) :]
             if len(left) < 2 or (seen and runs == HALVING[-1]):
                 break

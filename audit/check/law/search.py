@@ -38,9 +38,12 @@ from subnormal.mechanisms.curves import points
 from subnormal.mechanisms.privacy import Claim
 
 SHARE = 1 / 8  # of the seconds, for this search
+SHARE_OF_ONE = 1 / 3  # of the time that is left, for a pair that is judged next
+SECONDS_LEAST = 0.5  # for it: in less, a law may take longer than it was given
 SHRINKING = 1 / 8  # of the seconds, for making a pair smaller
-PAIRS = 32  # that are tried, at most
+PAIRS = 32  # that are tried, at most: for a short time each, then for a long one
 PAIR = 1 / 4  # of the time of the search, for one pair
+BRIEF = 1 / 32  # a short time: what breaks its claim by a branch is proved in few paths, once a pair has the branch
 LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
 DROPPED = 1e-6  # the probability that evidence is dropped although it is right
@@ -54,17 +57,15 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     first: a pair that tells whether it is.
     """
     function, seconds = check.function, SHARE * check.seconds
-    if function.clock.counts or function.batch or function.fresh or function.grid is not None:
-        return None  # a law takes time, and where work is counted no time may decide
-    if function.is_too_slow(2 * RUNS) or not _is_drawn_from_known(function, first):
+    if not _may_be_followed(check, first):
         return None
 
     proofs: dict[tuple[str, str], Comparison] = {}  # a second one might not end in time
 
-    def score(pair: Pair) -> float:
+    def score(pair: Pair, share: float) -> float:
         key = written(pair)
         try:
-            found = _strongest(check, pair, PAIR * seconds)
+            found = _strongest(check, pair, share * seconds)
         except SAYS_NOTHING:
             return 0.0
         if found.verdict is not Verdict.VIOLATED:
@@ -76,11 +77,36 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
         _strongest(check, first, PAIR * seconds)
     except SAYS_NOTHING:
         return None
-    with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
-        pair = check.search("law", score, seconds, examples=PAIRS).convicting
-    if pair is None:
+    for share in (BRIEF, PAIR):
+        with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
+            pair = check.search("law", partial(score, share=share), seconds / 2, examples=PAIRS).convicting
+        if pair is not None:
+            return _confirmed(check, pair, proofs.get(written(pair)), seconds)
+    return None
+
+
+def prove_by_laws(check: Check, pair: Pair) -> Finding | None:
+    """Return what the laws of a pair prove that runs made the best one; None as in `search_by_laws`."""
+    seconds = SHARE_OF_ONE * check.function.left()
+    if seconds < SECONDS_LEAST or not _may_be_followed(check, pair):
         return None
-    found = proofs.get(written(pair))
+    check.stage = "law"
+    with suppress(*SAYS_NOTHING):
+        found = _strongest(check, pair, seconds)
+        if found.verdict is Verdict.VIOLATED:
+            return _confirmed(check, pair, found, check.function.left())
+    return None
+
+
+def _may_be_followed(check: Check, pair: Pair) -> bool:
+    function = check.function
+    if function.clock.counts or function.batch or function.fresh or function.grid is not None:
+        return False  # a law takes time, and where work is counted no time may decide
+    return not function.is_too_slow(2 * RUNS) and _is_drawn_from_known(function, pair)
+
+
+def _confirmed(check: Check, pair: Pair, found: Comparison | None, seconds: float) -> Finding | None:
+    """Return what a proof shows, where ordinary runs agree with its laws."""
     with suppress(*SAYS_NOTHING, OverTimeError):
         if found is not None and _is_confirmed(check, pair, found, seconds):
             return _finding(check, pair, found)
@@ -112,8 +138,10 @@ def _counting(function: Function) -> Callable[[Any], Any]:
 
 
 def _strongest(check: Check, pair: Pair, seconds: float) -> Comparison:
-    """Return what laws prove of the point of the claim that they exceed by most, with `LEAST` more of ε and δ."""
-    claimed, found, refused = points(check.claimed(*pair)), list[Comparison](), list[NotFollowedError]()
+    """Return what laws prove of the point of the claim that they exceed by most, with `LEAST` more of ε and δ. Of a
+    single (ε, δ), the other points that `points` names follow from it."""
+    claim, found, refused = check.claimed(*pair), list[Comparison](), list[NotFollowedError]()
+    claimed = (claim,) if isinstance(claim, Claim) else points(claim)
     for point in claimed:
         exceeded = Claim(point.epsilon + LEAST, min(1.0, point.delta + LEAST))
         try:

@@ -120,6 +120,7 @@ def test_a_first_look_keeps_the_regression_beside_the_strongest_event() -> None:
 def test_the_pair_that_convicts_decides_wherever_it_stands(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs together keep α: each but the last spends half of what is left."""
     monkeypatch.setattr("subnormal.audit.check.check.search_by_laws", lambda *_: None)
+    monkeypatch.setattr("subnormal.audit.check.check.prove_by_laws", lambda *_: None)
     monkeypatch.setattr(Runs, "screening_score", lambda *_, **__: 0.0)  # so that the search convicts none
     monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: order)
     result = check(
@@ -140,6 +141,24 @@ def test_successive_halving_ends_with_the_pair_that_breaks_its_claim() -> None:
         ranked = runs.successive_halving([*((0, 1) for _ in range(8)), (2, 3)])
     assert ranked[0] == (2, 3)
     assert len(ranked) < 9
+
+
+def test_what_is_as_rare_as_delta_is_compared_on_runs_that_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys with three times the allowed probability were given up after 1,024 runs, which show five of them."""
+    claim, looked = Claim(1.0, 0.005), list[int]()
+    runs = Runs(Function(abs, "abs", deadline=time.monotonic() + 3600.0), lambda *_: claim, 1)
+
+    def promise(self: Runs, pair: Any, many: int, seconds: float) -> float:
+        looked.append(many)
+        return float(pair[0])
+
+    monkeypatch.setattr(Runs, "_expected_log_wealth", promise)
+    assert runs.successive_halving([(place, 9) for place in range(8)])[0] == (7, 9)
+    assert looked == [4096] * 8 + [16_384] * 2
+    claim = Claim(1.0, 1e-9)  # too rare to wait for
+    looked.clear()
+    runs.successive_halving([(0, 9), (1, 9)])
+    assert looked[0] == 1024
 
 
 def test_equal_outcomes_do_not_refute_what_runs_cannot_refute() -> None:
@@ -181,6 +200,7 @@ def test_judging_draws_numbers_that_no_other_stage_has_seen(draw: Any) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("subnormal.audit.check.check.search_by_laws", lambda *_: None)
+        patched.setattr("subnormal.audit.check.check.prove_by_laws", lambda *_: None)
         patched.setattr(check_judge, "judge", watched)
         check(function, pairs=PAIR, claim=Claim(8.0), seconds=1, runs=2_000)
     assert len(seen) > 1_000

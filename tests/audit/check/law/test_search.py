@@ -10,10 +10,11 @@ import pytest
 from hypothesis import strategies as st
 from scipy.stats import laplace, norm
 
-from subnormal import Claim, Verdict, check, law, within
+from subnormal import Claim, Verdict, add_or_remove, check, law, within
 from subnormal.audit.check import document, words
 from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.law import search as law_search
+from subnormal.audit.check.score import Runs
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.path import NotFollowedError
 
@@ -54,6 +55,19 @@ def test_a_pair_is_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = st.lists(st.integers(0, 1), min_size=1, max_size=1)
     found = check(lambda secret: rare(secret.pop()), data, within(1), Claim(1.0), seconds=120.0)
     assert (found.verdict, found.stage) == (Verdict.VIOLATED, "law")
+
+
+def test_a_pair_that_runs_choose_is_followed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours with the branch are few, and the search by laws meets none of them here; runs do not convict."""
+
+    def branch(records: list[int]) -> int:
+        return 2 if random.random() < (4e-6 if sum(records) > 3 else 1e-6) else int(random.random() < 0.5)
+
+    monkeypatch.setattr(law_search, "PAIRS", 0)
+    monkeypatch.setattr(Runs, "successive_halving", lambda self, pairs: [([1] * 4, [1] * 3)])
+    found = check(branch, st.lists(st.integers(0, 1)), add_or_remove(), Claim(1.0), seconds=20.0)
+    assert (found.verdict, found.stage) == (Verdict.VIOLATED, "law")
+    assert found.worlds == ([1] * 4, [1] * 3)
 
 
 def test_one_input_may_draw_nothing() -> None:
