@@ -153,6 +153,8 @@ def test_what_is_as_rare_as_delta_is_compared_on_runs_that_show_it(monkeypatch: 
         return float(pair[0])
 
     monkeypatch.setattr(Runs, "_expected_log_wealth", promise)
+    with isolated(1):
+        runs.function.outcomes(0, 64)  # so that it is known how long a run takes
     assert runs.successive_halving([(place, 9) for place in range(8)])[0] == (7, 9)
     assert looked == [4096] * 8 + [16_384] * 2
     claim = Claim(1.0, 1e-9)  # too rare to wait for
