@@ -49,7 +49,7 @@ class Joint:
         factor = math.exp(min(claim.epsilon, 700.0))
         chosen = (first > second, first > factor * second, second > factor * first)
         for values in dict.fromkeys(tuple(np.flatnonzero(one).tolist()) for one in chosen):
-            if 0 < len(values) < len(first):
+            if values:
                 yield Category(tuple(part.path for part in self.parts), OneOf(tuple(map(self._values, values))))
 
     def _values(self, combination: int) -> Any:
@@ -66,7 +66,7 @@ def furthest_apart(parts: Sequence[tuple[Path, tuple[PartValues, PartValues]]]) 
 
 
 def _coded(path: Path, both: tuple[PartValues, PartValues]) -> Coded | None:
-    """Return a part; None where it has one value alone, or many."""
+    """Return a part; None where it has one value alone, or is a table."""
     if any(one.is_table for one in both):
         return None
     if both[0].numeric and both[0].items.dtype == both[1].items.dtype:
@@ -76,7 +76,7 @@ def _coded(path: Path, both: tuple[PartValues, PartValues]) -> Coded | None:
         seen: dict[Any, int] = {}
         every = [seen.setdefault(item, len(seen)) for one in both for item in one.items.tolist()]
         values, codes = list(seen), np.array(every, dtype=np.int64)
-    if not 1 < len(values) <= COMBINATIONS_MAX:
+    if len(values) < 2:
         return None
     runs = len(both[0].items)
     return Coded(path, values, (codes[:runs], codes[runs:]))

@@ -82,7 +82,7 @@ def test_an_item_in_two_sets_is_found() -> None:
 def test_the_statistic_is_that_of_scipy(seed: int) -> None:
     rng = np.random.default_rng(seed)
     many = rng.integers(2, 5, 4)
-    tables = [np.stack([rng.integers(0, top, 300) for top in many], axis=1) for _ in range(2)]
+    tables = [np.stack([rng.integers(0, top, 40) for top in many], axis=1) for _ in range(2)]
     for size in (1, 2, 3):
         places = np.array(list(itertools.combinations(range(4), size)))
         beyond, deviation = joint_values._beyond_chance(tables, many, places)
@@ -109,7 +109,7 @@ def test_the_counts_are_those_of_all_runs() -> None:
     likelier, *beyond = [set(event.values.outcomes) for event in joint.events(Claim(1.0))]
     assert likelier == {values for values in itertools.product((0, 1), repeat=3) if sum(values) % 2 == 0}
     assert beyond == [set(itertools.product((0, 1), repeat=3)) - likelier]  # both break the claim
-    (likelier_alone,) = joint.events(Claim(5.0))
+    (likelier_alone,) = joint.events(Claim(5000.0))
     assert set(likelier_alone.values.outcomes) == likelier
 
 
@@ -120,9 +120,21 @@ def test_nothing_is_taken_together_where_the_worlds_are_alike() -> None:
     assert sum(map(bool, found)) <= 20
 
 
+def test_parts_that_add_nothing_are_not_taken_together_with_one_that_tells_all() -> None:
+    rng = np.random.default_rng(5)
+    worlds = [[(world, *row) for row in rng.integers(0, 2, (1024, 4)).tolist()] for world in (0, 1)]
+    assert [[part.path for part in one.parts] for one in furthest_apart(parts_of((worlds[0], worlds[1]), 5))] == [
+        [(0,)]
+    ]
+
+
 def test_parts_of_many_values_and_tables_are_left_out() -> None:
     rng = np.random.default_rng(4)
     worlds = rng.random((600, 2)), rng.random((600, 2))
     assert furthest_apart(parts_of(worlds, 2)) == []
     assert furthest_apart([((), (part(worlds[0], ()), part(worlds[1], ())))]) == []
     assert furthest_apart([]) == []
+    apart = [(place // 2,) for place in range(600)], [(300 + place // 2,) for place in range(600)]
+    assert furthest_apart(parts_of(apart, 1)) == []
+    few = [(place % 100,) for place in range(600)], [(100 + place % 100,) for place in range(600)]
+    assert len(furthest_apart(parts_of(few, 1))) == 1
