@@ -25,11 +25,18 @@ IN_ORDER = 8  # numbers, of which numpy adds fewer one after the other
 
 
 def _larger(x: Any, y: Any) -> Any:
-    return x if x >= y else y
+    return x if _is_undefined(x) or (not _is_undefined(y) and x >= y) else y
 
 
 def _smaller(x: Any, y: Any) -> Any:
-    return x if x <= y else y
+    return x if _is_undefined(x) or (not _is_undefined(y) and x <= y) else y
+
+
+def _is_undefined(value: Any) -> bool:
+    """Return whether a number is NaN, which numpy takes for the largest and the smallest one, unlike Python."""
+    if is_lazy(value) and any(end != end for end in value.ends()):
+        value.path.refuse("the largest or the smallest of random numbers that may be no number")
+    return not is_lazy(value) and bool(value != value)
 
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -187,15 +194,26 @@ class LazyArray(np.ndarray[Any, Any]):
 
     def argmax(self, axis: Any = None, *arguments: Any, **options: Any) -> Any:
         """Return the place of the first largest element."""
+        self._refuse_undefined()
         at = extreme(_flat(self, axis), largest=True)
         return super().argmax(axis, *arguments, **options) if at is None else np.int64(at)
 
     def argmin(self, axis: Any = None, *arguments: Any, **options: Any) -> Any:
         """Return the place of the first smallest element."""
+        self._refuse_undefined()
         at = (
             None if axis is not None or arguments or options else extreme(asarray(self).ravel().tolist(), largest=False)
         )
         return super().argmin(axis, *arguments, **options) if at is None else np.int64(at)
+
+    def sort(self, *arguments: Any, **options: Any) -> None:
+        """Sort the elements in place."""
+        self._refuse_undefined()
+        super().sort(*arguments, **options)
+
+    def _refuse_undefined(self) -> None:
+        if any(map(_is_undefined, asarray(self).ravel())):
+            _path((self,)).refuse("an order of numbers of which one is no number")
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:
         """Return rounded floats; integers are what they are."""

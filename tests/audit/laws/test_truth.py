@@ -19,6 +19,7 @@ from subnormal.audit.laws.draws.joined import joinable
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.mechanisms.core.mechanism import Refused
+from tests.audit.laws.array_cases import ARRAYS
 from tests.audit.laws.short_uniforms import executed
 
 RNG = np.random.default_rng()
@@ -425,6 +426,7 @@ EASY_TO_GET_WRONG = {
         "raised": RAISED,
         "helpers": HELPERS,
         "math": MATH,
+        "arrays": ARRAYS,
     }.items()
     for name, case in cases.items()
 }
@@ -449,6 +451,21 @@ REFUSED = {  # all others are followed
     "zeros: filled with digits",
     "zeros: a sum",
     "integers: too large for a float",
+    "arrays: the largest, or what is no number",
+    "arrays: the smallest, or what is no number",
+    "arrays: sorted before what is no number",
+    "arrays: a partition",
+    "arrays: a place by its method",
+    "arrays: a place in order",
+    "arrays: a trace",
+    "arrays: a trace by its method",
+    "arrays: a type for the sum",
+    "arrays: joined to a larger integer",
+    "arrays: one rounded to tens",
+    "arrays: places of a partition",
+    "arrays: running products",
+    "arrays: running sums of rows",
+    "arrays: tens",
     "integers: of 8 bits",
     "integers: of 64 bits",
     "integers: powers of 64 bits",
