@@ -494,3 +494,13 @@ def test_a_rule_holds_many_outcomes() -> None:
     one, other = (table[(table != pattern).any(axis=1)] for pattern in ((0, 1, 0), (1, 0, 1)))
     found = list(rules((columns_of(one), columns_of(other)), [(0,), (1,), (2,)]))
     assert all(max(event.among(columns_of(each)).sum() for each in (one, other)) >= LEAST for event in found)
+
+
+@pytest.mark.parametrize(("seldom", "is_chosen"), [(4, False), (40, True)])
+def test_a_set_of_values_must_be_stronger_by_a_margin(seldom: int, is_chosen: bool) -> None:
+    """A set of outcomes fits the runs that proposed it. The bound holds the set, and `seldom` outcomes more of the
+    second world."""
+    worlds = np.repeat([0, 1, 9], [100, 100, 300]), np.repeat([0, 1, 2, 9], [10, 10, seldom, 480 - seldom])
+    chosen, bound = OneOf((0, 1), by_type=True), Learned((Term("value"),), -np.inf, 2.0)
+    event = event_search._strongest([bound, chosen], event_search._Half(worlds, many=False), CLAIM)
+    assert event == (chosen if is_chosen else bound)
