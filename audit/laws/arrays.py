@@ -33,9 +33,8 @@ def _smaller(x: Any, y: Any) -> Any:
 
 
 def _is_undefined(value: Any) -> bool:
-    """Return whether a number is NaN, which numpy takes for the largest and the smallest one, unlike Python."""
-    if is_lazy(value) and any(end != end for end in value.ends()):
-        value.path.refuse("the largest or the smallest of random numbers that may be no number")
+    """Return whether a number is NaN, which numpy takes for the largest and the smallest one, unlike Python. A lazy
+    number is none: what may be NaN is decided, or refused, where it is made."""
     return not is_lazy(value) and bool(value != value)
 
 

@@ -72,8 +72,6 @@ def extreme(values: Sequence[Any], *, largest: bool) -> int | None:
     if len({at for one in values for at in one.signs}) < len(values):
         return None
     ends = [one.ends() for one in values]
-    if any(end != end for pair in ends for end in pair):  # not a number
-        return None
     bound = max(low for low, _ in ends) if largest else min(high for _, high in ends)
     options = {
         at: [

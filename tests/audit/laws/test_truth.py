@@ -215,6 +215,10 @@ COMPARED: dict[str, tuple[Any, Truth]] = {
     "a text": (lambda _: random.getrandbits(4) == "3", {False: 1.0}),
     "not a number": (lambda _: (random.random() - 0.5) * 1e308 * 10 * 0 == 0, {True: 0.36}),
     "itself": (lambda _: (lambda x: x != x)((1 - random.random()) * 1e308 * 10 * 0), {True: 0.82}),
+    "the largest of what may be no number": (
+        lambda _: math.isnan(max((1 - random.random()) * 1e308 * 10 * 0 for _ in range(3))),
+        {True: 1 - 0.1797693134862316},
+    ),
 }
 
 
@@ -364,6 +368,10 @@ def mean_of(*shares: float) -> Truth:
 
 
 MATH: dict[str, tuple[Any, Truth]] = {
+    "a sine of a sum": (
+        lambda _: math.sin(2 * (random.random() + random.random())) > 0.9,
+        {True: 1 - (1 + (math.asin(0.9) - math.pi) / 2 + 1) ** 2 / 2 - (math.asin(0.9) / 2) ** 2 / 2},
+    ),
     "a base below 1": (
         lambda _: math.log(random.random(), 0.5) + math.log(random.random(), 0.5) > 2,
         {True: (1 + 2 * math.log(2)) / 4},
@@ -466,6 +474,8 @@ REFUSED = {  # all others are followed
     "arrays: running products",
     "arrays: running sums of rows",
     "arrays: tens",
+    "compared with: the largest of what may be no number",
+    "math: a sine of a sum",
     "integers: of 8 bits",
     "integers: of 64 bits",
     "integers: powers of 64 bits",
