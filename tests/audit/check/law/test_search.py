@@ -3,7 +3,7 @@
 import math
 import random
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from subnormal.audit.check.law import search as law_search
 from subnormal.audit.check.score import Runs
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.targets.json_lines import TargetError
 
 
 def respond(answer: int) -> int:
@@ -68,6 +69,13 @@ def test_a_pair_that_runs_choose_is_followed_too(monkeypatch: pytest.MonkeyPatch
     found = check(branch, st.lists(st.integers(0, 1)), add_or_remove(), Claim(1.0), seconds=20.0)
     assert (found.verdict, found.stage) == (Verdict.VIOLATED, "law")
     assert found.worlds == ([1] * 4, [1] * 3)
+
+
+def test_what_runs_contradict_convicts_no_pair_that_they_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subnormal.audit.check.check.search_by_laws", lambda *_: None)
+    monkeypatch.setattr(law_search, "follows", lambda *_: False)
+    found = check(rare, pairs=[(0, 1)], claim=Claim(1.0), seconds=6.0, runs=2_000)
+    assert found.verdict is not Verdict.VIOLATED
 
 
 def test_one_input_may_draw_nothing() -> None:
@@ -165,3 +173,34 @@ def test_a_count_agrees_up_to_luck() -> None:
     assert not law_search.agrees(1_000, (0.0, 0.4), 1e-6)
     assert not law_search.agrees(1_000, (0.6, 0.7), 1e-6)
     assert law_search.agrees(1_000, (0.4, 0.5), 1e-6)
+
+
+def test_many_pairs_have_a_short_time_and_then_few_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the claim alone is followed, not what follows from it. The first pair tells whether code is followed."""
+    asked = list[tuple[Claim, float]]()
+
+    def undecided(function: Any, data_in: Any, data_out: Any, claim: Claim, *, seconds: float) -> Comparison:
+        asked.append((claim, seconds))
+        return decide(respond, 0, 0, Claim(1.0))
+
+    def end(_: Any) -> None:
+        raise TargetError("enough")
+
+    monkeypatch.setattr(law_search, "decide", undecided)
+    monkeypatch.setattr(law_search, "PAIRS", 3)
+    monkeypatch.setattr("subnormal.audit.check.check.ReplaySearch", end)
+    check(respond, st.integers(0, 1), within(1), Claim(2.0), seconds=160.0)
+    assert {claim for claim, _ in asked} == {Claim(2.0 + law_search.LEAST, law_search.LEAST)}
+    shares = [seconds / (law_search.SHARE * 160.0) for _, seconds in asked]
+    assert shares == pytest.approx([law_search.PAIR, *[law_search.BRIEF] * 2, *[law_search.PAIR] * 2])
+
+
+def test_a_pair_is_not_followed_where_little_time_is_left() -> None:
+    little = Mock(function=Mock(left=lambda: 1.4))
+    with patch.object(law_search, "_may_be_followed") as asked:
+        assert law_search.prove_by_laws(little, (0, 1)) is None
+        asked.assert_not_called()
+        little.function.left = lambda: 1.6
+        asked.return_value = False
+        assert law_search.prove_by_laws(little, (0, 1)) is None
+        asked.assert_called_once()
