@@ -30,6 +30,7 @@ from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.model import Interval, Verdict
+from subnormal.audit.neighbours.datasets import parts_apart
 from subnormal.audit.randomness.primitives import drawn_from
 from subnormal.audit.statistics.binomial import clopper_pearson
 from subnormal.mechanisms.core.law import Law
@@ -41,7 +42,7 @@ SHARE = 1 / 8  # of the seconds, for this search
 SHARE_OF_ONE = 1 / 3  # of the time that is left, for a pair that is judged next
 SECONDS_LEAST = 0.5  # for it: in less, a law may take longer than it was given
 SHRINKING = 1 / 8  # of the seconds, for making a pair smaller
-PAIRS = 32  # that are tried, at most: for a short time each, then for a long one
+PAIRS = 32  # that are tried, at most: for a short time each, then those that differ in most parts for a long one
 PAIR = 1 / 4  # of the time of the search, for one pair
 BRIEF = 1 / 32  # a short time: what breaks its claim by a branch is proved in few paths, once a pair has the branch
 LEAST = 1e-9  # by which ε and δ must be exceeded
@@ -62,10 +63,10 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
 
     proofs: dict[tuple[str, str], Comparison] = {}  # a second one might not end in time
 
-    def score(pair: Pair, share: float) -> float:
+    def score(pair: Pair) -> float:
         key = written(pair)
         try:
-            found = _strongest(check, pair, share * seconds)
+            found = _strongest(check, pair, BRIEF * seconds)
         except SAYS_NOTHING:
             return 0.0
         if found.verdict is not Verdict.VIOLATED:
@@ -77,11 +78,17 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
         _strongest(check, first, PAIR * seconds)
     except SAYS_NOTHING:
         return None
-    for share in (BRIEF, PAIR):
-        with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
-            pair = check.search("law", partial(score, share=share), seconds / 2, examples=PAIRS).convicting
-        if pair is not None:
-            return _confirmed(check, pair, proofs.get(written(pair)), seconds)
+    with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
+        brief = check.search("law", score, seconds / 2, examples=PAIRS)
+    if brief.convicting is not None:
+        return _confirmed(check, brief.convicting, proofs.get(written(brief.convicting)), seconds)
+    until = function.clock.now() + seconds / 2
+    for pair in sorted((pair for _, pair in brief.ranked), key=lambda pair: -parts_apart(*pair)):
+        left = until - function.clock.now()
+        if left <= 0:
+            break
+        if (finding := _proved(check, pair, min(PAIR * seconds, left))) is not None:
+            return finding
     return None
 
 
@@ -91,6 +98,11 @@ def prove_by_laws(check: Check, pair: Pair) -> Finding | None:
     if seconds < SECONDS_LEAST or not _may_be_followed(check, pair):
         return None
     check.stage = "law"
+    return _proved(check, pair, seconds)
+
+
+def _proved(check: Check, pair: Pair, seconds: float) -> Finding | None:
+    """Return what the laws of a pair prove in so many seconds, and ordinary runs confirm."""
     with suppress(*SAYS_NOTHING):
         found = _strongest(check, pair, seconds)
         if found.verdict is Verdict.VIOLATED:

@@ -17,6 +17,7 @@ from subnormal.audit.check.law import search as law_search
 from subnormal.audit.check.score import Runs
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.neighbours.datasets import parts_apart
 from subnormal.audit.targets.json_lines import TargetError
 
 
@@ -175,24 +176,30 @@ def test_a_count_agrees_up_to_luck() -> None:
     assert law_search.agrees(1_000, (0.4, 0.5), 1e-6)
 
 
-def test_many_pairs_have_a_short_time_and_then_few_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pairs_have_a_short_time_and_those_with_most_parts_apart_a_long_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """And the claim alone is followed, not what follows from it. The first pair tells whether code is followed."""
-    asked = list[tuple[Claim, float]]()
+    asked = list[tuple[Any, Any, Claim, float]]()
 
     def undecided(function: Any, data_in: Any, data_out: Any, claim: Claim, *, seconds: float) -> Comparison:
-        asked.append((claim, seconds))
+        asked.append((data_in, data_out, claim, seconds / (law_search.SHARE * 160.0)))
         return decide(respond, 0, 0, Claim(1.0))
 
     def end(_: Any) -> None:
         raise TargetError("enough")
 
     monkeypatch.setattr(law_search, "decide", undecided)
-    monkeypatch.setattr(law_search, "PAIRS", 3)
+    monkeypatch.setattr(law_search, "PAIRS", 6)
     monkeypatch.setattr("subnormal.audit.check.check.ReplaySearch", end)
-    check(respond, st.integers(0, 1), within(1), Claim(2.0), seconds=160.0)
-    assert {claim for claim, _ in asked} == {Claim(2.0 + law_search.LEAST, law_search.LEAST)}
-    shares = [seconds / (law_search.SHARE * 160.0) for _, seconds in asked]
-    assert shares == pytest.approx([law_search.PAIR, *[law_search.BRIEF] * 2, *[law_search.PAIR] * 2])
+    data = st.lists(st.integers(0, 5), max_size=4)
+    check(lambda values: respond(len(values) % 2), data, within(1), Claim(2.0), seconds=160.0)
+    assert {claim for _, _, claim, _ in asked} == {Claim(2.0 + law_search.LEAST, law_search.LEAST)}
+    shares = [share for *_, share in asked]
+    assert shares == pytest.approx([law_search.PAIR, *[law_search.BRIEF] * 6, *[law_search.PAIR] * 6])
+    apart = [parts_apart(one, other) for one, other, _, _ in asked[7:]]
+    assert apart == sorted(apart, reverse=True)
+    assert apart[0] > apart[-1]
 
 
 def test_a_pair_is_not_followed_where_little_time_is_left() -> None:
