@@ -103,7 +103,9 @@ def _one_of(outcomes: Iterable[Any] | int) -> str:
 
 def _value(one: Any) -> str:
     if isinstance(one, list):
-        return f"({', '.join(map(_value, one))})"
+        return f"({', '.join(repr(part) if isinstance(part, str) else _value(part) for part in one)})"
+    if isinstance(one, dict):
+        return "missing"
     return str(_whole(one) if isinstance(one, float) else one)
 
 

@@ -294,8 +294,10 @@ class Category:
 
     def holds(self, parts: Sequence[PartValues]) -> NDArray[np.bool_]:
         """Return whether the parts, one for each path, are one of the values in each outcome."""
-        items = [[() if one is MISSING else one for one in each.items.tolist()] for each in parts]
-        return self.values(items[0] if len(items) == 1 else list(zip(*items, strict=True)))
+        items = [each.items.tolist() for each in parts]
+        if len(items) > 1:
+            return self.values(list(zip(*items, strict=True)))
+        return self.values([() if one is MISSING and self.values.by_type else one for one in items[0]])
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
@@ -352,6 +354,8 @@ def _bounds(low: float, high: float) -> list[float | str]:
 def _written(outcome: Any) -> Any:
     if isinstance(outcome, tuple):
         return [_written(part) for part in outcome]
+    if outcome is MISSING:
+        return {"missing": True}
     if isinstance(outcome, Refused):
         return f"error: {outcome.error}"
     if isinstance(outcome, float) and not np.isfinite(outcome):

@@ -102,7 +102,14 @@ def largest(part: PartValues) -> Column:
 
 def total(part: PartValues) -> Column:
     """Return the sum of the numbers of each tuple, NaN where there is none."""
-    return _of_numbers(part, math.fsum, np.nansum)
+    return _of_numbers(part, _sum, np.nansum)
+
+
+def _sum(numbers: list[float]) -> float:
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # on the way, or ∞ − ∞
+        return sum(numbers)
 
 
 def norm(part: PartValues) -> Column:

@@ -159,13 +159,18 @@ class PartValues:
     @property
     def _inversions(self) -> Column:
         """How many pairs of the numbers of each tuple have the larger one first, NaN where they are many or none."""
-        tuples = list(self.items) if self.is_table else self.numbers or [[]] * len(self.items)
-        found, widths = np.full(len(self.items), np.nan), np.array([len(one) for one in tuples])
+        if self.is_table:
+            table = self.items.astype(np.float64)
+            widths = (~np.isnan(table)).sum(axis=1)
+        else:
+            widths = np.array(list(map(len, self.numbers or [[]] * len(self.items))))
+        found = np.full(len(self.items), np.nan)
         for width in range(2, PARTS_MAX + 1):
             where = np.flatnonzero(widths == width)
             if len(where):
-                table = np.array([tuples[place] for place in where])
-                found[where] = sum((table[:, :-apart] > table[:, apart:]).sum(axis=1) for apart in range(1, width))
+                rows = table[where] if self.is_table else np.array([self.numbers[place] for place in where])
+                own = rows[~np.isnan(rows)].reshape(-1, width)
+                found[where] = sum((own[:, :-apart] > own[:, apart:]).sum(axis=1) for apart in range(1, width))
         return found
 
     @cached_property

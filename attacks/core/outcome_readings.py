@@ -27,6 +27,7 @@ CHARACTERS_MAX = 64  # places of a text, different characters of texts, and item
 CHARACTERS: dict[Reading, int] = {(f"character at place {place}",): place for place in range(CHARACTERS_MAX)}
 _COUNT = "count of "
 _ITEMS = {int, bool, str}
+ITEM_MAX = 1 << 64  # integers of thousands of digits have no text
 _FIRST_DAY, _MIDNIGHT = date(1970, 1, 1), datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
 
@@ -53,7 +54,8 @@ def counted_items(tuples: Iterable[tuple[Any, ...]]) -> list[Reading]:
         seen.update(one)
         if len(seen) > CHARACTERS_MAX:
             return []
-    return [(f"{_COUNT}{one!r}",) for one in sorted(seen, key=repr)] if set(map(type, seen)) <= _ITEMS else []
+    are_plain = set(map(type, seen)) <= _ITEMS and all(isinstance(one, str) or abs(one) < ITEM_MAX for one in seen)
+    return [(f"{_COUNT}{one!r}",) for one in sorted(seen, key=repr)] if are_plain else []
 
 
 def readings(one: Any) -> dict[Reading, Any]:

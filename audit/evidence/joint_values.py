@@ -66,7 +66,7 @@ def furthest_apart(parts: Sequence[tuple[Path, tuple[PartValues, PartValues]]]) 
 
 
 def _coded(path: Path, both: tuple[PartValues, PartValues]) -> Coded | None:
-    """Return a part; None where it has one value alone, or is a table."""
+    """Return a part; None where it has one value alone, is NaN at times, or a table."""
     if any(one.is_table for one in both):
         return None
     if both[0].numeric and both[0].items.dtype == both[1].items.dtype:
@@ -76,7 +76,7 @@ def _coded(path: Path, both: tuple[PartValues, PartValues]) -> Coded | None:
         seen: dict[Any, int] = {}
         every = [seen.setdefault(item, len(seen)) for one in both for item in one.items.tolist()]
         values, codes = list(seen), np.array(every, dtype=np.int64)
-    if len(values) < 2:
+    if len(values) < 2 or any(one != one for one in values):
         return None
     runs = len(both[0].items)
     return Coded(path, values, (codes[:runs], codes[runs:]))

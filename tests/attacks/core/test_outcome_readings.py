@@ -140,8 +140,14 @@ def test_inversions_are_pairs_whose_first_number_is_larger(outcomes: list[Any]) 
         for each in outcomes
     ]
     np.testing.assert_array_equal(part(outcomes, (INVERSIONS,)).values, expected)
-    table = np.array([[2, 1, 1, 0], [0, 1, 1, 2]])
-    assert part(table, (INVERSIONS,)).values.tolist() == [5, 0]
+
+
+@pytest.mark.parametrize(
+    "rows", [[[2, 1, 1, 0], [0, 1, 1, 2]], [[2.0, math.nan, 1.0], [math.nan] * 3], [[2**53 + 1, 2**53]]]
+)
+def test_inversions_of_an_array_are_those_of_its_rows(rows: list[list[Any]]) -> None:
+    found = part(np.array(rows), (INVERSIONS,)).values
+    np.testing.assert_array_equal(found, part(list(map(tuple, rows)), (INVERSIONS,)).values)
 
 
 @pytest.mark.parametrize("outcomes", [np.array([[3, 1], [1, 1]]), [(3, 1), (1, True)]], ids=["array", "tuples"])
@@ -155,6 +161,7 @@ def test_items_of_tuples_are_counted(outcomes: Any) -> None:
 def test_items_are_counted_where_they_are_few_and_plain() -> None:
     assert len(counted_items([tuple(range(CHARACTERS_MAX))])) == CHARACTERS_MAX
     assert counted_items([(0.5, 1)]) == counted_items([tuple(range(CHARACTERS_MAX + 1))]) == counted_items([]) == []
+    assert counted_items([(10**5000, 1)]) == []
     assert counted_items([("a", "b"), ("b",)]) == [("count of 'a'",), ("count of 'b'",)]
 
 
@@ -194,11 +201,17 @@ def test_characters_of_texts_are_read() -> None:
         ),
         (
             Category(((1,), (("count of 3",),)), OneOf(((1.0, 0), ("b", 1)))),
-            "(part 1 of the outcome, the count of 3 of the outcome) is one of (1, 0), (b, 1)",
+            "(part 1 of the outcome, the count of 3 of the outcome) is one of (1, 0), ('b', 1)",
             [*[False] * 8],
         ),
+        (
+            Category(((0,), (1,)), OneOf((("x 2", 7), ("k", MISSING), (MISSING, MISSING), ("", "missing")))),
+            "(part 0 of the outcome, part 1 of the outcome) is one of "
+            "('x 2', 7), ('k', missing), (missing, missing), ('', 'missing')",
+            [True, True, True, False, True, True, True, True],
+        ),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_events_on_what_is_read_are_told_from_their_json(event: Any, told: str, marked: list[bool]) -> None:
     described = event.to_json()

@@ -504,3 +504,16 @@ def test_a_set_of_values_must_be_stronger_by_a_margin(seldom: int, is_chosen: bo
     chosen, bound = OneOf((0, 1), by_type=True), Learned((Term("value"),), -np.inf, 2.0)
     event = event_search._strongest([bound, chosen], event_search._Half(worlds, many=False), CLAIM)
     assert event == (chosen if is_chosen else bound)
+
+
+@pytest.mark.parametrize("numbers", [(math.inf, -math.inf), (1.7e308, 1.7e308)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_without_a_sum_are_no_error(numbers: tuple[float, float]) -> None:
+    def made(rng: np.random.Generator, n: int, world: int) -> list[Any]:
+        return [
+            (*numbers, None if place % 2 else "a", one)
+            for place, one in enumerate(rng.normal(9 * world, 1, n).tolist())
+        ]
+
+    _, event_in, event_out = learned_on(made, 600)
+    assert abs(event_in - event_out) > 0.9

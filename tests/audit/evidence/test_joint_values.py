@@ -1,6 +1,7 @@
 """Events of the values that several parts have at once, which none of the parts shows alone."""
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,39 @@ def test_what_no_part_shows_alone_is_found(make: Any, paths: Any, holds: Callabl
     assert max(shares[0] - shares[1], shares[1] - shares[0]) > 0.85 * abs(best)
 
 
+def test_a_part_that_is_missing_counts_as_a_value() -> None:
+    rng = np.random.default_rng(1)
+
+    def made(n: int, world: int) -> list[Any]:
+        a, b, wrong = rng.integers(0, 2, n), rng.integers(0, 2, n), rng.random(n) < 0.1
+        there = (a ^ b ^ world ^ wrong).astype(bool)
+        return [
+            (("a", int(one)), ("b", int(other)), *((("c", 1),) if is_there else ()), ("z", float(rng.random())))
+            for one, other, is_there in zip(a, b, there, strict=True)
+        ]
+
+    event = event_search.learn((made(1024, 0), made(1024, 1)), CLAIM)
+    assert isinstance(event, Category)
+    shares = sorted(event(made(10_000, world)).mean() for world in (0, 1))
+    assert shares == pytest.approx([0.1, 0.9], abs=0.03)
+
+
+def test_an_empty_part_is_not_one_that_is_missing() -> None:
+    rng = np.random.default_rng(1)
+
+    def made(n: int, world: int) -> list[Any]:
+        bits = rng.integers(0, 2, (n, 2))
+        right = (bits.sum(axis=1) + world + (rng.random(n) < 0.1)) % 2
+        return [
+            (float(rng.random()), int(one), int(other), *(((),) if last else ()))
+            for (one, other), last in zip(bits, right, strict=True)
+        ]
+
+    event = event_search.learn((made(1024, 0), made(1024, 1)), CLAIM)
+    shares = sorted(event(made(10_000, world)).mean() for world in (0, 1))
+    assert shares == pytest.approx([0.1, 0.9], abs=0.03)
+
+
 def test_an_item_in_two_sets_is_found() -> None:
     rng = np.random.default_rng(1)
     event = event_search.learn((sets(rng, 4096, 3), sets(rng, 4096, 6)), CLAIM)
@@ -134,6 +168,8 @@ def test_parts_of_many_values_and_tables_are_left_out() -> None:
     assert furthest_apart(parts_of(worlds, 2)) == []
     assert furthest_apart([((), (part(worlds[0], ()), part(worlds[1], ())))]) == []
     assert furthest_apart([]) == []
+    undefined = [(math.nan,) if place % 2 else (1.0,) for place in range(600)]  # NaN is equal to nothing
+    assert furthest_apart(parts_of((undefined, undefined[::2] * 2), 1)) == []
     apart = [(place // 2,) for place in range(600)], [(300 + place // 2,) for place in range(600)]
     assert furthest_apart(parts_of(apart, 1)) == []
     few = [(place % 100,) for place in range(600)], [(100 + place % 100,) for place in range(600)]
