@@ -144,6 +144,8 @@ def _reduced(path: Path, operation: Callable[..., Any], values: Any, options: di
     axis = options.pop("axis", 0)
     if options.pop("keepdims", False) or any(value is not None and value is not True for value in options.values()):
         path.refuse("a sum with such options of random numbers")
+    if axis is None and operation is operator.add and not values.flags.c_contiguous:
+        path.refuse("a sum of random numbers in another order than that of memory, in which numpy adds")
     if axis is None or values.ndim == 1:
         return _of_row(path, operation, values.ravel())
     rows = np.moveaxis(asarray(values), axis, -1)

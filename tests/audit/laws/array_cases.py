@@ -12,6 +12,7 @@ from subnormal.audit.values.outcomes import as_outcome
 
 RNG = np.random.default_rng()
 Truth = dict[Any, float]
+WEIGHTS = np.array([0.1, 0.7, 0.3, 0.2, 0.6, 0.9])  # whose sums depend on their order
 
 
 def of_bits(count: int, function: Callable[[Any], Any]) -> tuple[Any, Truth]:
@@ -67,6 +68,8 @@ ARRAYS: dict[str, tuple[Any, Truth]] = {
     "one rounded": of_bits(2, lambda bits: repr(np.round(bits[0]))),
     "an item": of_bits(2, lambda bits: repr(bits.item(0))),
     "an item of floats": of_bits(2, lambda bits: repr((bits * 0.5).item(0))),
+    "a sum of columns": of_bits(6, lambda bits: float((bits * WEIGHTS).reshape(2, 3).T.sum())),
+    "a sum of rows": of_bits(6, lambda bits: float((bits * WEIGHTS).reshape(2, 3).sum())),
     "a trace": of_bits(4, lambda bits: int(np.trace(bits.reshape(2, 2)))),
     "a trace by its method": of_bits(4, lambda bits: int(bits.reshape(2, 2).trace())),
     "a partition": of_bits(3, lambda bits: np.partition(bits, 1).tolist()),

@@ -465,6 +465,7 @@ REFUSED = {  # all others are followed
     "arrays: a partition",
     "arrays: a place by its method",
     "arrays: a place in order",
+    "arrays: a sum of columns",
     "arrays: a trace",
     "arrays: a trace by its method",
     "arrays: a type for the sum",
