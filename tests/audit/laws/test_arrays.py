@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subnormal.audit.laws.arrays import LazyArray, filled, of_lazies
-from subnormal.audit.laws.followed import numbers_along, with_numbers
+from subnormal.audit.laws.followed import law, numbers_along, with_numbers
 from subnormal.audit.laws.kinds import type_of
 from subnormal.audit.laws.lazy import uniform
-from subnormal.audit.laws.path import Path, StoppedError
+from subnormal.audit.laws.path import NotFollowedError, Path, StoppedError
 from subnormal.audit.laws.points import as_float
 
 SIZE = 3
@@ -163,3 +163,15 @@ def test_floats_are_rounded_to_digits_by_their_type() -> None:
     number = 0.0 * uniform(path) + 0.15
     assert round(number, 1).f({0: 0}) == round(0.15, 1) == 0.1
     assert round(number.of_kind(np.float64), 1).f({0: 0}) == round(np.float64(0.15), 1) == 0.2
+
+
+def test_a_sum_in_another_order_than_that_of_memory_is_refused() -> None:
+    """numpy adds the numbers of a transposed array as they lie in memory."""
+
+    def total(values: Any) -> bool:
+        return bool(values.sum() > 1.2)
+
+    table = np.array([[0.1, 0.7, 0.3], [0.2, 0.6, 0.9]])
+    law(lambda _: total(table * np.random.randint(0, 2, size=(2, 3))), None)
+    with pytest.raises(NotFollowedError, match="another order"):
+        law(lambda _: total((table * np.random.randint(0, 2, size=(2, 3))).T), None)
