@@ -42,9 +42,9 @@ RUNS_MAX = 1 << 18  # of each world: more runs teach little, and all are held in
 TAIL = 1e-3  # of the intervals that rank events: small, so that the best of many events is not chosen by chance
 PARTS_MAX = 16  # parts of an outcome that are used
 LOOK = 1024  # runs of each world by which these are chosen
-COMPOSITE_MARGIN = 0.2  # nats (or one standard error) by which an event of several features, or values, must exceed
+COMPOSITE_MARGIN = 0.2  # nats (or one standard error) by which several features or values must exceed a single one
 MANY = 1024  # runs of a half of each world, from which on features are joined, parts related, and texts spelled
-FEW = 512  # where an event is learned to judge by
+FEW = 512  # the same for an event that will judge: a first look has less time
 SUMMED_PARTS = 128  # parts of an outcome that a regression on their numbers uses
 REGRESSION_PARTS = 4  # parts of an outcome that it uses
 RELATED_PARTS = 4  # so many floats are related on few runs too, in so many ways
@@ -126,6 +126,7 @@ def halves(outcomes: Worlds, many: int) -> Halves:
 
 
 def _is_composite(event: Proposal) -> bool:
+    """Return whether an event has several features or values, which fit the runs that proposed it."""
     values = event.values if isinstance(event, Category) else event
     return isinstance(event, AllOf) or _is_sum(event) or (isinstance(values, OneOf) and len(values.outcomes) > 1)
 

@@ -21,9 +21,10 @@ from subnormal.mechanisms.privacy import Claim
 
 MASSES = (*(2.0**-power for power in range(1, 13)), 0.0)  # target masses: shares of one world between the bounds
 SINGLE_VALUES = 64  # a feature with at most so many values has each of them as a bound and as an event
-Counts: TypeAlias = "list[NDArray[np.int64]]"  # of outcomes, in each world
 DIGITS = 17  # that tell any two floats apart
 FREQUENT = 8  # of more values, those whose shares lie furthest apart
+
+Counts: TypeAlias = "list[NDArray[np.int64]]"  # of outcomes, in each world
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Cuts:
     after: Column
     masses: list[float | None]
     bands: NDArray[np.int64]
-    counts: list[NDArray[np.int64]]
+    counts: Counts
     runs: tuple[int, int]
 
 

@@ -39,8 +39,8 @@ from subnormal.mechanisms.curves import points
 from subnormal.mechanisms.privacy import Claim
 
 SHARE = 1 / 8  # of the seconds, for this search
-SHARE_OF_ONE = 1 / 3  # of the time that is left, for a pair that is judged next
-SECONDS_LEAST = 0.5  # for it: in less, a law may take longer than it was given
+BEST = 1 / 3  # of the time that is left, for the best pair before runs judge it
+SECONDS_LEAST = 0.5  # for that pair: in less, a law may take longer than it was given
 SHRINKING = 1 / 8  # of the seconds, for making a pair smaller
 PAIRS = 32  # that are tried, at most: for a short time each, then those that differ in most parts for a long one
 PAIR = 1 / 4  # of the time of the search, for one pair
@@ -69,6 +69,8 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
             found = _strongest(check, pair, BRIEF * seconds)
         except SAYS_NOTHING:
             return 0.0
+        if found.verdict is Verdict.HOLDS:
+            return -math.inf  # more time would tell nothing
         if found.verdict is not Verdict.VIOLATED:
             return found.evidence.total_variation
         proofs[key] = found
@@ -81,9 +83,10 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
         brief = check.search("law", score, seconds / 2, examples=PAIRS)
     if brief.convicting is not None:
-        return _confirmed(check, brief.convicting, proofs.get(written(brief.convicting)), seconds)
+        return _confirmed(check, brief.convicting, proofs.get(written(brief.convicting)), PAIR * seconds)
     until = function.clock.now() + seconds / 2
-    for pair in sorted((pair for _, pair in brief.ranked), key=lambda pair: -parts_apart(*pair)):
+    undecided = [pair for score, pair in brief.ranked if score > -math.inf]
+    for pair in sorted(undecided, key=lambda pair: -parts_apart(*pair)):
         left = until - function.clock.now()
         if left <= 0:
             break
@@ -94,7 +97,7 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
 
 def prove_by_laws(check: Check, pair: Pair) -> Finding | None:
     """Return what the laws of a pair prove that runs made the best one; None as in `search_by_laws`."""
-    seconds = SHARE_OF_ONE * check.function.left()
+    seconds = BEST * check.function.left()
     if seconds < SECONDS_LEAST or not _may_be_followed(check, pair):
         return None
     check.stage = "law"
@@ -106,7 +109,7 @@ def _proved(check: Check, pair: Pair, seconds: float) -> Finding | None:
     with suppress(*SAYS_NOTHING):
         found = _strongest(check, pair, seconds)
         if found.verdict is Verdict.VIOLATED:
-            return _confirmed(check, pair, found, check.function.left())
+            return _confirmed(check, pair, found, seconds)
     return None
 
 
@@ -118,7 +121,7 @@ def _may_be_followed(check: Check, pair: Pair) -> bool:
 
 
 def _confirmed(check: Check, pair: Pair, found: Comparison | None, seconds: float) -> Finding | None:
-    """Return what a proof shows, where ordinary runs agree with its laws."""
+    """Return what a proof shows, where ordinary runs agree with its laws. seconds: for the law of one input."""
     with suppress(*SAYS_NOTHING, OverTimeError):
         if found is not None and _is_confirmed(check, pair, found, seconds):
             return _finding(check, pair, found)
@@ -177,7 +180,7 @@ def _is_confirmed(check: Check, pair: Pair, found: Comparison, seconds: float) -
             outcomes, followed = list(map(found.cells, outcomes)), found.cells.of(followed)
         if found.event is None or bounds is None or not agrees(int(found.event(outcomes).sum()), bounds, DROPPED / 4):
             return False
-        if not follows(outcomes, law(followed, data, seconds=PAIR * seconds).law, DROPPED / 4):
+        if not follows(outcomes, law(followed, data, seconds=seconds).law, DROPPED / 4):
             return False
     return True
 
