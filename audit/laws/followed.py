@@ -41,7 +41,8 @@ CHECKED, ONE_OF = 256, 4  # paths that are repeated with plain numbers, and of h
 REPEATED, FEW = 64, 16  # times that the first path is repeated with plain numbers, the second one half as often, …
 POSSIBLE = 8  # outcomes that may be impossible, of which more are not printed one by one
 NEVER = 1 << 30  # searches for young garbage before one through all objects
-TRIES, PASSES, MOVES = 8, 3, 8  # to find numbers that keep constraints: each is moved to where one constraint holds
+TRIES, PASSES, MOVES = 8, 3, 4  # to find numbers that keep constraints: each is moved to where one constraint holds
+NEARER = 4  # bits by which each of these moves may lead nearer to there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,9 +240,11 @@ class Walk:
                 self._ended.append(min(left.most, path.share))
             return
         end = End(path, outcome)
-        is_chosen = self.paths <= CHECKED or isinstance(outcome, Refused) or _digest(self.paths) % ONE_OF == 0
-        often = max(REPEATED // self.paths, is_chosen)
-        first = LOWEST if self.paths <= FEW else LOWEST + self.paths % 3  # an end of its boxes, or between them
+        source.ended[id(self.data)] += 1
+        ended = source.ended[id(self.data)]
+        is_chosen = ended <= CHECKED or isinstance(outcome, Refused) or _digest(ended) % ONE_OF == 0
+        often = max(REPEATED // ended, is_chosen)
+        first = LOWEST if ended <= FEW else LOWEST + ended % 3  # an end of its boxes, or between them
         for attempt in range(first, first + often):
             _repeat(source, end, self.function, self.data, attempt)
         self.ends.append(end)
@@ -423,14 +426,15 @@ def numbers_along(path: Path, first: int = 0) -> list[int] | None:
 
 
 def _moved(constraint: Constraint, numbers: dict[int, int], boxes: list[Box], attempt: int) -> bool:
-    """Return whether numbers do not keep a constraint, and move them until they do, or have been moved often."""
-    uniforms = sorted(constraint.rising, reverse=True)
-    for step in range(MOVES):
+    """Return whether numbers do not keep a constraint, and move them until they do, or have been moved often: the last
+    one first, and each time nearer to the end of its box where the constraint holds."""
+    moves = ((at, step) for at in sorted(constraint.rising, reverse=True) for step in range(MOVES))
+    for at, step in moves:
         if constraint.test(numbers):
-            return step > 0
-        at = uniforms[step % len(uniforms)]
+            return at < max(constraint.rising) or step > 0
         low, high = (numbers[at], boxes[at][1]) if constraint.rising[at] else (boxes[at][0], numbers[at] + 1)
-        numbers[at] = low + _digest(attempt, at, low, high, step) % (high - low)
+        away = _digest(attempt, at, low, high, step) % max(1, high - low >> NEARER * step)
+        numbers[at] = high - 1 - away if constraint.rising[at] else low + away
     return True
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from subnormal.audit.laws.path import Constraint, Path
 from subnormal.audit.laws.points import first_float
-from subnormal.audit.laws.sums import Table, table
+from subnormal.audit.laws.sums import Table, below, table
 
 if TYPE_CHECKING:
     from subnormal.audit.laws.lazy import Lazy
@@ -39,7 +39,8 @@ def decide(
 ) -> bool:
     """Return the answer to a test of numbers drawn that changes once, at most, from the low corner to the high one.
 
-    sides: the lazy numbers that it compares. ends: the answers at the two corners, where they are known.
+    sides: the lazy numbers that it compares: of several uniforms, the first one is to be below the second. ends: the
+    answers at the two corners, where they are known.
     """
     path.go_on()
     first, last = ends or (bool(test(corner)) for corner in corners(path, signs))
@@ -51,7 +52,14 @@ def decide(
     falling = {at: not one for at, one in rising.items()}
     told, opposite = order or (None, None)
     question = Constraint(rising, lambda numbers: test(numbers), told, name, sides)
-    return path.ask(question, Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name, sides))
+    negated = Constraint(falling, lambda numbers: _negated(test(numbers)), opposite, name, sides)
+    return path.ask(question, negated, _chance(*sides))
+
+
+def _chance(x: Lazy, y: Lazy) -> float:
+    """Return about how likely x is below y, as if they were independent."""
+    first, second = coarse(x), coarse(y)
+    return 0.5 if first is None or second is None else below(first, second)
 
 
 def change_of(test: Callable[[Any], bool], low: Any, high: Any, name: Hashable) -> Any:

@@ -10,6 +10,7 @@ times the variation of the weights, and not one error for each strip. That varia
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ INTEGERS = 1 << 10  # values of an integer that are told apart
 WHOLE = 1 << 52  # integers below, and their sums, are floats
 UNSURE = 2.0**-20  # of a share
 CORRECTED = 64  # steps from a guess before it is given up
-TABLES, EDGES = 64, 1 << 14  # kept at a time
+TABLES, EDGES, CHANCES = 64, 1 << 14, 1 << 10  # kept at a time
 
 Array = NDArray[Any]
 Bounds = tuple[float, float]
@@ -55,15 +56,15 @@ class Table:
 
     def middle(self, low: Any, high: Any) -> float:
         """Return a value in the middle of the probability between two values, about."""
-        values, before = self._points()
+        values, before = self.points()
         return float(np.interp(sum(np.interp([float(low), float(high)], values, before)) / 2, before, values))
 
     def share(self, low: Any, cut: Any, high: Any) -> float:
         """Return about how likely values below a cut are among those from low to high."""
-        least, middle, most = np.interp([float(low), float(cut), float(high)], *self._points()).tolist()
+        least, middle, most = np.interp([float(low), float(cut), float(high)], *self.points()).tolist()
         return (middle - least + UNSURE) / (most - least + 2 * UNSURE)
 
-    def _points(self) -> tuple[Array, Array]:
+    def points(self) -> tuple[Array, Array]:
         """Return the ends of the strips, rising, and about the probability below each of them."""
         return np.append(self.near, self.far[-1]).astype(np.float64), (self.low + self.high) / 2
 
@@ -78,6 +79,14 @@ class Table:
         found = weights[last] * below[end] - weights[begin] * above[begin] + sums[last] - sums[np.minimum(begin, last)]
         slack = ROUNDED * (len(weights) + 4) * (float(np.abs(parts).sum()) + 2.0)
         return np.where(inside, np.clip(found + (-slack if least else slack), 0.0, 1.0), 0.0)
+
+
+@functools.lru_cache(maxsize=CHANCES)
+def below(first: Table, second: Table) -> float:
+    """Return about how likely the first number is below the second one, as if they were independent."""
+    values, before = first.points()
+    above = 1.0 - np.interp((values[:-1] + values[1:]) / 2, *second.points())
+    return (float(np.diff(before) @ above) + UNSURE) / (1.0 + 2 * UNSURE)
 
 
 @np.errstate(all="ignore")

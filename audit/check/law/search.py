@@ -76,9 +76,7 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
         proofs[key] = found
         return math.inf
 
-    try:
-        _strongest(check, first, PAIR * seconds)
-    except SAYS_NOTHING:
+    if not any(_is_followed(check, first, share * seconds) for share in (BRIEF, PAIR)):
         return None
     with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
         brief = check.search("law", score, seconds / 2, examples=PAIRS)
@@ -111,6 +109,13 @@ def _proved(check: Check, pair: Pair, seconds: float) -> Finding | None:
         if found.verdict is Verdict.VIOLATED:
             return _confirmed(check, pair, found, seconds)
     return None
+
+
+def _is_followed(check: Check, pair: Pair, seconds: float) -> bool:
+    with suppress(*SAYS_NOTHING):
+        _strongest(check, pair, seconds)
+        return True
+    return False
 
 
 def _may_be_followed(check: Check, pair: Pair) -> bool:

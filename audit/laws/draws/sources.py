@@ -15,6 +15,7 @@ import os
 import random
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import CellType, FunctionType, MethodType, ModuleType
@@ -45,12 +46,14 @@ OTHERS = ("subprocess.", "os.fork", "os.posix_spawn", "os.system", "os.exec", "_
 class Source:
     """What the code under audit draws from while it runs. path: of lazy numbers; numbers: plain ones instead of them,
     for the uniforms of a path in their order, with their sizes. draws_in_loops: that are left for calls that are
-    followed alone, which take no time from the paths."""
+    followed alone, which take no time from the paths. ended: paths of each input that ended, of all walks, by its id.
+    """
 
     def __init__(self) -> None:
         self.path = Path()
         self.numbers: Iterator[tuple[int, int]] | None = None
         self.draws_in_loops = DRAWS
+        self.ended = Counter[int]()
 
     def random(self) -> Any:
         """Return a uniform of 53 bits."""

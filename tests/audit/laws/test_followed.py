@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -373,6 +374,34 @@ def test_numbers_are_found_along_paths_with_many_constraints() -> None:
         assert numbers is not None
         assert all(low <= number < high for number, (low, high) in zip(numbers, end.path.boxes, strict=True))
         assert all(one.test(dict(enumerate(numbers))) for one in end.path.constraints)
+
+
+def test_numbers_are_found_along_unlikely_paths() -> None:
+    ends, _, _ = follow(positives, [9.0, -9.0, 9.0, -9.0], 30.0, 2.0**-40)
+    found = [numbers_along(end.path, attempt) for end in ends for attempt in range(16)]
+    assert len(ends) == 16
+    assert None not in found
+
+
+@pytest.mark.parametrize("shift", [-0.9, 0.9])
+def test_the_likelier_answer_to_a_comparison_is_followed_first(shift: float) -> None:
+    (end,), _, _ = follow(lambda _: random.random() < random.random() + shift, None, 30.0, 0.0, most=1)
+    assert end.outcome is (shift > 0)
+
+
+def test_all_walks_of_an_input_together_are_repeated_with_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    repeated, repeat = Counter[int](), followed._repeat
+
+    def counted(source: Any, end: Any, function: Any, data: Any, attempt: int) -> None:
+        repeated[data[0]] += 1
+        repeat(source, end, function, data, attempt)
+
+    monkeypatch.setattr(followed, "_repeat", counted)
+    inputs = ([0.0], [1.0])
+    with replaced(positives) as source:
+        for data in (inputs[0], inputs[0], inputs[1]):
+            Walk(positives, data, 0.0).follow(source, 30.0)
+    assert repeated == {0.0: 64 + 32 + 21 + 16, 1.0: 64 + 32}  # two paths of each walk
 
 
 def test_a_walk_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from subnormal.audit.laws import followed, forest, sums
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.lazy import Lazy, integer, uniform
 from subnormal.audit.laws.path import Box, Path, StoppedError
-from subnormal.audit.laws.sums import Table, table
+from subnormal.audit.laws.sums import Table, below, table
 from tests.audit.laws.short_uniforms import short_uniforms
 
 OPERATIONS: dict[str, Callable[[list[Any]], Any]] = {
@@ -99,6 +99,21 @@ def test_integers_are_counted_exactly() -> None:
     assert list(found.near) == list(found.far) == list(range(-3, 6))
     assert np.diff(found.low) == pytest.approx(np.array([1, 2, 3, 4, 4, 4, 3, 2, 1]) / 24, abs=1e-9)
     assert found.high == pytest.approx(found.low, abs=1e-9)
+
+
+@pytest.mark.parametrize("shift", range(-7, 6))
+def test_how_likely_one_number_is_below_another_is_known_about(shift: int) -> None:
+    path = Path()
+    x, y = integer(path, 6), integer(path, 6)
+    first, second = table(x, path.boxes[:1], 64), table(y + shift, path.boxes[1:], 64)
+    assert first is not None
+    assert second is not None
+    is_below, is_equal = (
+        sum(compare(one, other + shift) for one in range(6) for other in range(6)) / 36
+        for compare in (operator.lt, operator.eq)
+    )
+    assert is_below - 1e-6 <= below(first, second) <= is_below + is_equal + 1e-6
+    assert 0.0 < below(first, second) < 1.0  # a guess, by which no path is left out
 
 
 @pytest.mark.parametrize("operation", [operator.add, operator.sub, lambda x, y: 3 - (y - x)])
