@@ -26,6 +26,7 @@ from subnormal.audit.check.evidence import FollowedEvidence
 from subnormal.audit.check.function import Function, OverTimeError
 from subnormal.audit.check.search import Pair, written
 from subnormal.audit.check.state import Check, Finding
+from subnormal.audit.laws.cells import SHAPES
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.path import NotFollowedError
@@ -42,9 +43,11 @@ SHARE = 1 / 8  # of the seconds, for this search
 BEST = 1 / 3  # of the time that is left, for the best pair before runs judge it
 SECONDS_LEAST = 0.5  # for that pair: in less, a law may take longer than it was given
 SHRINKING = 1 / 8  # of the seconds, for making a pair smaller
-PAIRS = 32  # that are tried, at most: for a short time each, then those that differ in most parts for a long one
-PAIR = 1 / 4  # of the time of the search, for one pair
+PAIRS = 32  # that are tried, at most, for a short time each; a pair that is chosen has the time that is left
+PAIR = 1 / 4  # of the time of the search, to confirm a proof, and to see whether code is followed at all
 BRIEF = 1 / 32  # a short time: what breaks its claim by a branch is proved in few paths, once a pair has the branch
+CHOOSING = 1 / 16  # for choosing the pair with most branches
+LOOK = 32  # runs of each input, that tell how many branches there are
 LEAST = 1e-9  # by which ε and δ must be exceeded
 RUNS = 2_000  # of each input, that must agree
 DROPPED = 1e-6  # the probability that evidence is dropped although it is right
@@ -61,36 +64,39 @@ def search_by_laws(check: Check, first: Pair) -> Finding | None:
     if not _may_be_followed(check, first):
         return None
 
-    proofs: dict[tuple[str, str], Comparison] = {}  # a second one might not end in time
+    decided: dict[tuple[str, str], Comparison] = {}  # a second proof might not end in time
 
     def score(pair: Pair) -> float:
-        key = written(pair)
         try:
             found = _strongest(check, pair, BRIEF * seconds)
         except SAYS_NOTHING:
             return 0.0
-        if found.verdict is Verdict.HOLDS:
-            return -math.inf  # more time would tell nothing
-        if found.verdict is not Verdict.VIOLATED:
-            return found.evidence.total_variation
-        proofs[key] = found
-        return math.inf
+        if found.verdict is not Verdict.UNRESOLVED:
+            decided[written(pair)] = found
+        return math.inf if found.verdict is Verdict.VIOLATED else 0.0
 
     if not any(_is_followed(check, first, share * seconds) for share in (BRIEF, PAIR)):
         return None
     with function.within(seconds + 2 * SHRINKING * check.seconds):  # of which a search shrinks in half, at most
         brief = check.search("law", score, seconds / 2, examples=PAIRS)
     if brief.convicting is not None:
-        return _confirmed(check, brief.convicting, proofs.get(written(brief.convicting)), PAIR * seconds)
+        return _confirmed(check, brief.convicting, decided.get(written(brief.convicting)), PAIR * seconds)
     until = function.clock.now() + seconds / 2
-    undecided = [pair for score, pair in brief.ranked if score > -math.inf]
-    for pair in sorted(undecided, key=lambda pair: -parts_apart(*pair)):
+    branching = check.search("law", partial(_branching, check), CHOOSING * seconds, climbs=True)
+    for _, pair in branching.ranked:
         left = until - function.clock.now()
         if left <= 0:
             break
-        if (finding := _proved(check, pair, min(PAIR * seconds, left))) is not None:
+        if written(pair) not in decided and (finding := _proved(check, pair, left)) is not None:
             return finding
     return None
+
+
+def _branching(check: Check, pair: Pair) -> float:
+    """Return in how many parts two inputs differ, times how many kinds of outcomes a few runs have: the losses of parts
+    and of answers may add up."""
+    kinds = (len({identity(SHAPES(one)) for one in check.function.outcomes(data, LOOK)}) for data in pair)
+    return float(parts_apart(*pair) * sum(kinds))
 
 
 def prove_by_laws(check: Check, pair: Pair) -> Finding | None:

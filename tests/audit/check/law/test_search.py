@@ -177,36 +177,44 @@ def test_a_count_agrees_up_to_luck() -> None:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.UNRESOLVED, Verdict.HOLDS])
-def test_many_pairs_have_a_short_time_and_those_with_most_parts_apart_a_long_one(
+def test_many_pairs_have_a_short_time_and_those_with_most_branches_a_long_one(
     verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But for those that are proved to keep the claim. The first pair tells whether code is followed, in a long time
     where a short one does not. And the claim alone is followed, not what follows from it."""
-    asked = list[tuple[Any, Any, Claim, float]]()
+    asked = list[tuple[str, str, Claim, float]]()
 
     def decided(function: Any, data_in: Any, data_out: Any, claim: Claim, *, seconds: float) -> Any:
-        asked.append((data_in, data_out, claim, seconds / (law_search.SHARE * 160.0)))
+        asked.append((str(data_in), str(data_out), claim, seconds / (law_search.SHARE * 160.0)))
         if len(asked) == 1:
             raise NotFollowedError("not followed: no path ended")
-        return Mock(verdict=verdict, claim=claim, evidence=Mock(delta=0.0, total_variation=0.0))
+        return Mock(verdict=verdict, claim=claim, evidence=Mock(delta=0.0))
+
+    def branch(values: list[int]) -> str:
+        return "x" * random.randrange(2 + sum(value > 2 for value in values))
 
     def end(_: Any) -> None:
         raise TargetError("enough")
 
     monkeypatch.setattr(law_search, "decide", decided)
     monkeypatch.setattr(law_search, "PAIRS", 6)
+    monkeypatch.setattr("subnormal.audit.check.check.find_two_kinds", lambda *_: [])
     monkeypatch.setattr("subnormal.audit.check.check.ReplaySearch", end)
-    data = st.lists(st.integers(0, 5), max_size=4)
-    check(lambda values: respond(len(values) % 2), data, within(1), Claim(2.0), seconds=160.0)
+    check(branch, st.lists(st.integers(0, 5), max_size=4), within(1), Claim(2.0), seconds=160.0)
     assert {claim for _, _, claim, _ in asked} == {Claim(2.0 + law_search.LEAST, law_search.LEAST)}
-    long = 6 if verdict is Verdict.UNRESOLVED else 0
     shares = [share for *_, share in asked]
-    assert shares == pytest.approx(
-        [law_search.BRIEF, law_search.PAIR, *[law_search.BRIEF] * 6, *[law_search.PAIR] * long]
-    )
-    apart = [parts_apart(one, other) for one, other, _, _ in asked[8:]]
-    assert apart == sorted(apart, reverse=True)
-    assert len(set(apart)) > 1 or not apart
+    assert shares[:8] == pytest.approx([law_search.BRIEF, law_search.PAIR, *[law_search.BRIEF] * 6])
+    assert max(shares[8:]) < 1 / 2 - law_search.CHOOSING
+    assert min(shares[8:]) > law_search.PAIR
+    pairs = [(one, other) for one, other, _, _ in asked]
+    if verdict is Verdict.HOLDS:
+        assert not set(pairs[2:8]) & set(pairs[8:])
+    branches = [
+        parts_apart(*map(eval, pair)) * sum(2 + sum(value > 2 for value in eval(data)) for data in pair)
+        for pair in pairs[8:]
+    ]
+    assert branches == sorted(branches, reverse=True)
+    assert branches[0] == 4 * (2 + 4 + 2 + 4) > branches[-1]  # all parts, and all of them branch
 
 
 def test_a_pair_is_not_followed_where_little_time_is_left() -> None:
