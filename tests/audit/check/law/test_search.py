@@ -190,8 +190,8 @@ def test_many_pairs_have_a_short_time_and_those_with_most_branches_a_long_one(
             raise NotFollowedError("not followed: no path ended")
         return Mock(verdict=verdict, claim=claim, evidence=Mock(delta=0.0))
 
-    def branch(values: list[int]) -> str:
-        return "x" * random.randrange(2 + sum(value > 2 for value in values))
+    def branch(values: list[int]) -> list[str | float]:  # any two numbers are of one kind
+        return ["x" * random.randrange(2 + sum(value > 2 for value in values)), random.random()]
 
     def end(_: Any) -> None:
         raise TargetError("enough")
