@@ -17,7 +17,6 @@ from subnormal.audit.check.law import search as law_search
 from subnormal.audit.check.score import Runs
 from subnormal.audit.laws.comparison import Comparison, decide
 from subnormal.audit.laws.path import NotFollowedError
-from subnormal.audit.neighbours.datasets import parts_apart
 from subnormal.audit.targets.json_lines import TargetError
 
 
@@ -176,45 +175,47 @@ def test_a_count_agrees_up_to_luck() -> None:
     assert law_search.agrees(1_000, (0.4, 0.5), 1e-6)
 
 
+def test_the_score_of_a_pair_is_its_parts_times_the_kinds_of_its_outcomes() -> None:
+    def outcomes(data: list[int], runs: int) -> list[tuple[str, float]]:
+        return [(f"{place % (1 + sum(data))} more", random.random()) for place in range(runs)]
+
+    any_check = Mock(function=Mock(outcomes=outcomes))
+    assert law_search._branching(any_check, ([1, 1, 0, 0], [0, 1, 1, 1])) == 3 * (3 + 4)  # all numbers are of one kind
+
+
 @pytest.mark.parametrize("verdict", [Verdict.UNRESOLVED, Verdict.HOLDS])
-def test_many_pairs_have_a_short_time_and_those_with_most_branches_a_long_one(
+def test_many_pairs_have_a_short_time_and_those_with_the_best_score_a_long_one(
     verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But for those that are proved to keep the claim. The first pair tells whether code is followed, in a long time
     where a short one does not. And the claim alone is followed, not what follows from it."""
-    asked = list[tuple[str, str, Claim, float]]()
+    asked = list[tuple[Any, Any, Claim, float]]()
 
     def decided(function: Any, data_in: Any, data_out: Any, claim: Claim, *, seconds: float) -> Any:
-        asked.append((str(data_in), str(data_out), claim, seconds / (law_search.SHARE * 160.0)))
+        asked.append((data_in, data_out, claim, seconds / (law_search.SHARE * 160.0)))
         if len(asked) == 1:
             raise NotFollowedError("not followed: no path ended")
         return Mock(verdict=verdict, claim=claim, evidence=Mock(delta=0.0))
-
-    def branch(values: list[int]) -> list[str | float]:  # any two numbers are of one kind
-        return ["x" * random.randrange(2 + sum(value > 2 for value in values)), random.random()]
 
     def end(_: Any) -> None:
         raise TargetError("enough")
 
     monkeypatch.setattr(law_search, "decide", decided)
     monkeypatch.setattr(law_search, "PAIRS", 6)
-    monkeypatch.setattr("subnormal.audit.check.check.find_two_kinds", lambda *_: [])
+    monkeypatch.setattr(law_search, "_branching", lambda _, pair: sum(pair[0]) + sum(pair[1]))
     monkeypatch.setattr("subnormal.audit.check.check.ReplaySearch", end)
-    check(branch, st.lists(st.integers(0, 5), max_size=4), within(1), Claim(2.0), seconds=160.0)
+    data = st.lists(st.integers(0, 5), max_size=4)
+    check(lambda values: respond(len(values) % 2), data, within(1), Claim(2.0), seconds=160.0)
     assert {claim for _, _, claim, _ in asked} == {Claim(2.0 + law_search.LEAST, law_search.LEAST)}
     shares = [share for *_, share in asked]
     assert shares[:8] == pytest.approx([law_search.BRIEF, law_search.PAIR, *[law_search.BRIEF] * 6])
-    assert max(shares[8:]) < 1 / 2 - law_search.CHOOSING
+    assert max(shares[8:]) < 1 / 2
     assert min(shares[8:]) > law_search.PAIR
     pairs = [(one, other) for one, other, _, _ in asked]
-    if verdict is Verdict.HOLDS:
-        assert not set(pairs[2:8]) & set(pairs[8:])
-    branches = [
-        parts_apart(*map(eval, pair)) * sum(2 + sum(value > 2 for value in eval(data)) for data in pair)
-        for pair in pairs[8:]
-    ]
-    assert branches == sorted(branches, reverse=True)
-    assert branches[0] == 4 * (2 + 4 + 2 + 4) > branches[-1]  # all parts, and all of them branch
+    assert verdict is Verdict.UNRESOLVED or not [pair for pair in pairs[8:] if pair in pairs[2:8]]
+    sums = [sum(one) + sum(other) for one, other in pairs[8:]]
+    assert sums == sorted(sums, reverse=True)
+    assert sums[0] > sums[-1]
 
 
 def test_a_pair_is_not_followed_where_little_time_is_left() -> None:
