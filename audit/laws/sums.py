@@ -82,11 +82,13 @@ class Table:
 
 
 @functools.lru_cache(maxsize=CHANCES)
+@np.errstate(all="ignore")
 def below(first: Table, second: Table) -> float:
     """Return about how likely the first number is below the second one, as if they were independent."""
     values, before = first.points()
-    above = 1.0 - np.interp((values[:-1] + values[1:]) / 2, *second.points())
-    return (float(np.diff(before) @ above) + UNSURE) / (1.0 + 2 * UNSURE)
+    above = 1.0 - np.interp(values[:-1] / 2 + values[1:] / 2, *second.points())
+    share = (float(np.diff(before) @ above) + UNSURE) / (1.0 + 2 * UNSURE)
+    return share if 0.0 < share < 1.0 else 0.5  # of values that have no middle
 
 
 @np.errstate(all="ignore")

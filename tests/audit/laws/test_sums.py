@@ -116,6 +116,15 @@ def test_how_likely_one_number_is_below_another_is_known_about(shift: int) -> No
     assert 0.0 < below(first, second) < 1.0  # a guess, by which no path is left out
 
 
+def test_numbers_near_the_largest_float_are_compared_without_a_warning() -> None:
+    ends = np.array([-np.inf, 1e308]), np.array([1e308, np.inf])
+    shares = np.array([0.0, 0.5, 1.0])
+    wide, whole = Table(*ends, shares, shares), Table(ends[0][:1], ends[1][1:], shares[::2], shares[::2])
+    with np.errstate(all="raise"):
+        assert 0.0 < below(wide, wide) < 1.0
+        assert below(whole, whole) == 0.5
+
+
 @pytest.mark.parametrize("operation", [operator.add, operator.sub, lambda x, y: 3 - (y - x)])
 @pytest.mark.parametrize("sizes", [(6, 4), (2, 1000), (300, 200), (9, 5, 7)])
 def test_integers_are_convolved(operation: Callable[[Any, Any], Any], sizes: tuple[int, ...]) -> None:
