@@ -103,8 +103,8 @@ class Check:
     ) -> Ranking:
         """Return the pairs with the highest scores. A pair for which there is no time says nothing.
 
-        climbs: from the best pairs, with which later searches begin. For scores that are no matter of chance: that of
-        few runs is the highest by luck.
+        climbs: from the best pairs, with which later searches begin. For scores that are little a matter of chance: a
+        loss in few runs is the highest by luck.
         """
 
         def on_progress(found: Ranking) -> None:

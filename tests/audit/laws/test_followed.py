@@ -390,7 +390,7 @@ def test_the_likelier_answer_to_a_comparison_is_followed_first(shift: float) -> 
 
 
 def test_all_walks_of_an_input_together_are_repeated_with_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    repeated, repeat = Counter[int](), followed._repeat
+    repeated, repeat = Counter[float](), followed._repeat
 
     def counted(source: Any, end: Any, function: Any, data: Any, attempt: int) -> None:
         repeated[data[0]] += 1
