@@ -15,8 +15,10 @@ roundings that made it: all bounds are certified.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -45,8 +47,10 @@ def bounds(boxes: list[Box], constraints: list[Constraint], strips: int) -> Boun
         if any(boxes[at][1] > LARGEST for at in uniforms):
             found = Fraction(0), Fraction(1)
         else:
-            nodes = _nodes(boxes, part, strips)
-            found = _by_boxes(boxes, part, sorted(uniforms)) if nodes is None else _Tree(nodes, part).bounds()
+            is_few = math.prod(boxes[at][1] - boxes[at][0] for at in uniforms) <= BOXES  # which boxes tell apart
+            apart = part if is_few else _apart(part)
+            nodes = _nodes(boxes, apart, strips)
+            found = _by_boxes(boxes, part, sorted(uniforms)) if nodes is None else _Tree(nodes, apart).bounds()
         low, high = low * found[0], high * found[1]
     return low, high
 
@@ -98,6 +102,22 @@ class Sum:
 
 
 Node = tuple[int, ...]  # the uniforms of a number
+
+
+def _apart(part: list[Constraint]) -> list[Constraint]:
+    """Return the constraints with each one of a difference of two numbers, say, as one between these, where another
+    constraint is on one of them."""
+    while True:
+        nodes = {frozenset(side.signs) for one in part for side in one.sides}
+        made = [_between(one) if any(node < {*one.rising} for node in nodes) else one for one in part]
+        if all(map(operator.is_, made, part)):
+            return part
+        part = made
+
+
+def _between(one: Constraint) -> Constraint:
+    made = one.sides[0].base()[0].parts if len(one.sides) == 1 else None
+    return one if made is None else replace(one, sides=(made[1], made[3]))
 
 
 def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, Strips | Sum] | None:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from subnormal.audit.laws.kinds import FLOATS, INTEGERS, KINDS, MOST, Kind, computed, kind_of, power_of, type_of
-from subnormal.audit.laws.path import NEAR, Box, Path
+from subnormal.audit.laws.path import NEAR, Box, Path, follows
 from subnormal.audit.laws.points import (
     UNIFORM,
     Points,
@@ -148,6 +148,9 @@ class Lazy:
         is_told = parts is not None or len(signs) == 1  # by the uniforms in their order, which ones are whose
         key = (operation, x.key, y.key) if is_told else (operation, x.name, y.name)
         made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, kind, None, parts)
+        if operation is operator.sub and follows((y.name, x.name, False), self.path.constraints):
+            low, high = made.ends()
+            self.path.ranges[made.name] = (min(max(low, type(low)(0)), high), high)
         return made.in_range()
 
     def _kind(self, operation: Callable[..., Any], *kinds: type) -> Kind:

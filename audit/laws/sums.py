@@ -62,7 +62,8 @@ class Table:
     def share(self, low: Any, cut: Any, high: Any) -> float:
         """Return about how likely values below a cut are among those from low to high."""
         least, middle, most = np.interp([float(low), float(cut), float(high)], *self.points()).tolist()
-        return (middle - least + UNSURE) / (most - least + 2 * UNSURE)
+        share = float((middle - least + UNSURE) / (most - least + 2 * UNSURE))
+        return share if 0.0 < share < 1.0 else 0.5  # of values so near 0 that no float is the slope between them
 
     def points(self) -> tuple[Array, Array]:
         """Return the ends of the strips, rising, and about the probability below each of them."""

@@ -323,12 +323,24 @@ def _remainder_of_pieces() -> Any:
     return None
 
 
+def _gap_of_two_numbers() -> Any:
+    x, y = _difference(), _difference()
+    return math.floor(x - y) if x >= y else math.ceil(y - x)
+
+
+def _gap_after_a_comparison() -> Any:
+    threshold, x, y = random.random(), random.random(), random.random()
+    return x < threshold, math.floor(4 * (y - threshold)), y > 0.3
+
+
 ROUNDED: dict[str, Callable[[], Any]] = {
     "round and floor": _of_one(round, math.floor, math.ceil),
     "quotients": _of_one(lambda x: x // 2, lambda x: x // 3, lambda x: x // -2.0),
     "digits": _of_one("{:.0f}".format, "{:.1f}".format),
     "functions that raise": _of_one(lambda x: _is_refused(math.log, x), lambda x: _is_refused(math.log, x + 2)),
     "two numbers": _of_two_numbers,
+    "a gap of two numbers": _gap_of_two_numbers,
+    "a gap after a comparison": _gap_after_a_comparison,
     "pieces of a remainder": _remainder_of_pieces,
     "two sums of the same numbers": _of_two_sums,
 }
@@ -344,7 +356,7 @@ def _is_refused(function: Callable[[float], float], value: Any) -> bool:
 
 @pytest.mark.parametrize("name", sorted(ROUNDED))
 def test_comparisons_of_one_sum_are_told_apart(name: str) -> None:
-    size, draws = 8, 4 if name == "two numbers" else 2
+    size, draws = 8, 4 if "two numbers" in name else 3 if "comparison" in name else 2
     with short_uniforms(size):
         found = law(lambda _: ROUNDED[name](), None)
     counts = Counter[Any]()
@@ -357,6 +369,29 @@ def test_comparisons_of_one_sum_are_told_apart(name: str) -> None:
         low, high = found.probability(outcome)
         assert low - Fraction(1, 1 << 30) <= Fraction(count, size**draws) <= high + Fraction(1, 1 << 30)
         assert high - low < 1e-6
+
+
+GENERATOR = np.random.default_rng()
+
+
+def _noise(scale: float) -> Any:
+    ratio = 1 - math.exp(-1 / scale)
+    return GENERATOR.geometric(ratio) - GENERATOR.geometric(ratio)
+
+
+def _gap(queries: list[int]) -> Any:
+    threshold = _noise(2.0)
+    for query in queries:
+        noisy = query + _noise(4.0)
+        if noisy >= threshold:
+            return noisy - threshold
+    return None
+
+
+def test_the_gap_to_a_threshold_of_several_numbers_is_narrow() -> None:
+    found = law(_gap, [0, -60], rest=2.0**-16)
+    assert found.rest < 2.0**-15
+    assert {atom for atom in found.law.atoms if atom is not None} <= set(range(300))
 
 
 def test_a_poor_guess_of_what_is_likely_loses_nothing() -> None:
