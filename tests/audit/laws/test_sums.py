@@ -333,6 +333,13 @@ def _gap_after_a_comparison() -> Any:
     return x < threshold, math.floor(4 * (y - threshold)), y > 0.3
 
 
+def _gap_that_boxes_deny() -> Any:
+    x, y = random.random(), random.random()
+    if x >= y and x < 0.3 and y > 0.5:
+        return math.floor(8 * (x - y)), x - y < 0.1
+    return x < y
+
+
 ROUNDED: dict[str, Callable[[], Any]] = {
     "round and floor": _of_one(round, math.floor, math.ceil),
     "quotients": _of_one(lambda x: x // 2, lambda x: x // 3, lambda x: x // -2.0),
@@ -341,6 +348,7 @@ ROUNDED: dict[str, Callable[[], Any]] = {
     "two numbers": _of_two_numbers,
     "a gap of two numbers": _gap_of_two_numbers,
     "a gap after a comparison": _gap_after_a_comparison,
+    "a gap that boxes deny": _gap_that_boxes_deny,
     "pieces of a remainder": _remainder_of_pieces,
     "two sums of the same numbers": _of_two_sums,
 }
