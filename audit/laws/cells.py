@@ -89,8 +89,9 @@ def cells_of(source: Source, function: Callable[[Any], Any], inputs: Sequence[An
     cuts: dict[tuple[int, Place], Sequence[float]] = {}
     for count in {count for count, _ in seen}:
         numbers = {place: of_each for (one, place), of_each in seen.items() if one == count}
-        chosen = _most_apart(numbers)
-        cuts |= {(count, place): _cuts(sorted({*chain(*numbers[place])}), len(chosen), place) for place in chosen}
+        chosen = _most_apart(numbers, count)
+        together = min(count, len(chosen))
+        cuts |= {(count, place): _cuts(sorted({*chain(*numbers[place])}), together, place) for place in chosen}
     return [SHAPES, Cells(cuts)][len(shapes) < 2 :] if is_random else []
 
 
@@ -107,10 +108,10 @@ def _outcomes(end: End, tried: int, deadline: float) -> Iterator[Any]:
         yield with_numbers(end.outcome, dict(enumerate(drawn)))
 
 
-def _most_apart(seen: Mapping[Place, Sequence[Sequence[float]]]) -> list[Place]:
+def _most_apart(seen: Mapping[Place, Sequence[Sequence[float]]], count: int) -> list[Place]:
     """Return the places whose numbers differ most between the inputs, and no more than have two cells each.
 
-    seen: the numbers of each input, by their places.
+    seen: the numbers of each input, by their places. count: of the numbers of one outcome.
     """
 
     def apart(place: Place) -> float:
@@ -123,7 +124,8 @@ def _most_apart(seen: Mapping[Place, Sequence[Sequence[float]]]) -> list[Place]:
 
     by = {place: apart(place) for place in seen}
     ranked = sorted((place for place in by if by[place] >= NEARLY * max(by.values())), key=lambda place: -by[place])
-    return ranked[: TOGETHER.bit_length() - 1]
+    most = TOGETHER.bit_length() - 1
+    return ranked if count <= most else ranked[:most]
 
 
 def _cuts(numbers: list[float], count: int, place: Place) -> list[float]:

@@ -88,7 +88,8 @@ def module_of(one: Exhibit) -> ModuleType:
     name = f"exhibit_{one.name.replace('-', '_')}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, one.folder / "exhibit.py")
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         sys.modules[name] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return sys.modules[name]

@@ -13,7 +13,7 @@ import pytest
 from subnormal import Claim
 from subnormal.attacks.core.events import Between
 from subnormal.audit.laws import comparison
-from subnormal.audit.laws.cells import CELLS, Cells, cells_of
+from subnormal.audit.laws.cells import CELLS, TOGETHER, Cells, cells_of
 from subnormal.audit.laws.comparison import decide
 from subnormal.audit.laws.draws.sources import Source, replaced
 from subnormal.audit.laws.followed import Walk, law
@@ -112,6 +112,21 @@ def test_numbers_that_differ_most_between_the_inputs_have_cells() -> None:
     assert all(cells.cuts.values())  # two cells each
     (cells,) = found_cells(lambda x: [math.inf, math.nan, x + random.random()], [0.0, 2.0])
     assert {*cells.cuts} == {(3, (2,))}
+
+
+def test_numbers_of_different_outcomes_do_not_share_their_cells() -> None:
+    def first_above(x: list[float]) -> list[float | None]:
+        answers: list[float | None] = []
+        for one in x:
+            noisy = one + random.uniform(0, 2)
+            answers.append(noisy if noisy > 1 else None)
+            if noisy > 1:
+                break
+        return answers
+
+    _, cells = found_cells(first_above, [[0.0] * 6, [0.5] * 6])
+    assert {place for count, place in cells.cuts if count == 1} == {(at,) for at in range(6)}
+    assert all(len(cuts) >= TOGETHER // 2 for cuts in cells.cuts.values())
 
 
 VIOLATED: dict[str, tuple[Any, Any, Any, float]] = {
