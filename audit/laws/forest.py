@@ -7,7 +7,8 @@ differences of prefix sums. The bounds lie O(1/m) apart. Where constraints form 
 are halved until the constraints are decided in them, or there are too many.
 
 A number that is made of several uniforms, such as a difference of two exponentials, takes the place of one of them
-where its uniforms occur in no other way (`sums`).
+where its uniforms occur in no other way (`sums`). Where one of two numbers occurs in another constraint, too, as a
+threshold does, a constraint on their difference relates these two.
 
 Prefix sums are integers, over 2^44. Products are floats, and each is moved by `ROUNDED`, which is more than the
 roundings that made it: all bounds are certified.
@@ -105,7 +106,7 @@ Node = tuple[int, ...]  # the uniforms of a number
 
 
 def _apart(part: list[Constraint]) -> list[Constraint]:
-    """Return the constraints with each one of a difference of two numbers, say, as one between these, where another
+    """Return the constraints with each one on an operation of two numbers as one between these, where another
     constraint is on one of them."""
     while True:
         nodes = {frozenset(side.signs) for one in part for side in one.sides}

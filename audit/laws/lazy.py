@@ -149,7 +149,7 @@ class Lazy:
         key = (operation, x.key, y.key) if is_told else (operation, x.name, y.name)
         made = Lazy(self.path, signs, lambda numbers: operation(f(numbers), g(numbers)), key, kind, None, parts)
         if operation is operator.sub and follows((y.name, x.name, False), self.path.constraints):
-            low, high = made.ends()
+            low, high = made.ends()  # the first number is no less than the second one, as answers tell
             self.path.ranges[made.name] = (min(max(low, type(low)(0)), high), high)
         return made.in_range()
 
