@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from subnormal.audit.laws.path import Box, Constraint, follows
 from subnormal.audit.laws.points import ROUNDED, Points, Strips
-from subnormal.audit.laws.sums import Table, table
+from subnormal.audit.laws.sums import Table, steps, table
 
 BOXES = 1 << 13  # that are halved at most
 CHANGES, MESSAGES = 128, 32  # of constraints along strips, and of numbers, that are kept; a new one makes the oldest go
@@ -137,8 +137,7 @@ def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, 
     found: dict[Node, Strips | Sum] = {}
     for node, number in numbers.items():
         if len(node) == 1:
-            low, high = boxes[node[0]]
-            found[node] = Strips(low, high, min(strips, high - low))
+            found[node] = _strips(boxes[node[0]], [side for one in part for side in one.sides], node, strips)
             continue
         own = [boxes[at] for at in node]
         cuts = tuple(sorted({one.cut for one in part if one.cut is not None and tuple(one.sides[0].signs) == node}))
@@ -148,6 +147,17 @@ def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, 
             return None
         found[node] = Sum((number.key, tuple(own), count, cuts), made)
     return found
+
+
+def _strips(box: Box, sides: list[Any], node: Node, strips: int) -> Strips | Sum:
+    """Return the strips of a uniform: the steps of the number that is made of it, where that is an integer with few
+    values."""
+    names = {side.key: side for side in sides if tuple(side.signs) == node}
+    if len(names) == 1:
+        ((key, side),) = names.items()
+        if (made := steps(side, box)) is not None:
+            return Sum((key, box), made)
+    return Strips(*box, min(strips, box[1] - box[0]))
 
 
 class _Tree:

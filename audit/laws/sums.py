@@ -102,13 +102,17 @@ def table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...] = 
     """
     key = (lazy.key, tuple(boxes), count, cuts, finer)
     if key not in _tables:
-        if len(_tables) >= TABLES:
-            _tables.pop(next(iter(_tables)))
-        _tables[key] = _table(lazy, boxes, count, cuts, finer)
+        _keep(key, _table(lazy, boxes, count, cuts, finer))
     return _tables[key]
 
 
 _tables: dict[Hashable, Table | None] = {}
+
+
+def _keep(key: Hashable, made: Table | None) -> None:
+    if len(_tables) >= TABLES:
+        _tables.pop(next(iter(_tables)))
+    _tables[key] = made
 
 
 def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: float) -> Table | None:
@@ -143,17 +147,44 @@ def _of_uniform(lazy: Lazy, box: Box, count: int) -> Table:
 
 def _of_integers(lazy: Lazy, box: Box, low: int, high: int) -> Table:
     """Return the table of an integer number of one uniform: where each value begins is found by bisection."""
-    ((at, sign),) = lazy.signs.items()
     values = np.array(range(low, high + 1), dtype=object)
-    left, right = (np.full(len(values) - 1, end, dtype=np.int64) for end in box)
-    for _ in range((box[1] - box[0]).bit_length()):  # for the first number that is at least a value, or below it
+    shares = _shares(_starts(lazy, box, low, high), box)
+    before = np.concatenate([[0.0], shares if next(iter(lazy.signs.values())) > 0 else 1.0 - shares, [1.0]])
+    return Table(values, values, before, before)
+
+
+def _starts(lazy: Lazy, box: Box, low: int, high: int) -> Array:
+    """Return for each value but the least the first number with at least that value, or with less where it falls."""
+    ((at, sign),) = lazy.signs.items()
+    values = np.array(range(low + 1, high + 1), dtype=object)
+    left, right = (np.full(len(values), end, dtype=np.int64) for end in box)
+    for _ in range((box[1] - box[0]).bit_length()):
         middle = (left + right) // 2
-        reached = (np.asarray(lazy.f({at: middle})) >= values[1:]) == (sign > 0)
+        reached = (np.asarray(lazy.f({at: middle})) >= values) == (sign > 0)
         active = left < right
         left, right = np.where(active & ~reached, middle + 1, left), np.where(active & reached, middle, right)
-    shares = np.array([(int(number) - box[0]) / (box[1] - box[0]) for number in left])
-    before = np.concatenate([[0.0], shares if sign > 0 else 1.0 - shares, [1.0]])
-    return Table(values, values, before, before)
+    return left
+
+
+def _shares(numbers: Array, box: Box) -> Array:
+    """Return the probability of the numbers below each one."""
+    return np.array([(int(number) - box[0]) / (box[1] - box[0]) for number in numbers])
+
+
+def steps(lazy: Lazy, box: Box) -> Table | None:
+    """Return the table of a uniform whose strips are the steps of an integer number; None where it is none, or has many
+    values."""
+    ((at, _),) = lazy.signs.items()
+    low, high = sorted(lazy.f({at: number}) for number in (box[0], box[1] - 1))
+    if not isinstance(low, int) or high - low >= min(INTEGERS, box[1] - box[0]):
+        return None
+    key = (steps, lazy.key, box)
+    if key not in _tables:
+        starts = np.unique(np.concatenate([[box[0]], _starts(lazy, box, low, high)]))
+        starts = starts[starts < box[1]]
+        before = np.append(_shares(starts, box), 1.0)
+        _keep(key, Table(starts, np.append(starts[1:], box[1]) - 1, before, before))
+    return _tables[key]
 
 
 def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: float) -> Table | None:

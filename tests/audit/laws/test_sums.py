@@ -402,6 +402,27 @@ def test_the_gap_to_a_threshold_of_several_numbers_is_narrow() -> None:
     assert {atom for atom in found.law.atoms if atom is not None} <= set(range(300))
 
 
+def _place_of_largest(queries: list[int]) -> Any:
+    noisy = queries + GENERATOR.geometric(1 - math.exp(-1 / 2), len(queries))
+    return max(range(len(queries)), key=lambda at: noisy[at])
+
+
+def test_strips_of_integers_are_their_steps() -> None:
+    found = law(_place_of_largest, [0, 0, 1, 0], rest=2.0**-40)
+    probability = [Fraction(0)] * 4  # of the first place with the largest number
+    ratio = math.exp(-1 / 2)
+    tail = [[min(1.0, ratio ** (value - query)) for query in (0, 0, 1, 0)] for value in range(200)]
+    for value in range(1, 199):
+        at_least, more = tail[value - 1], tail[value]  # P(number > value - 1) and P(number > value)
+        for place in range(4):
+            others = [1 - (at_least if at < place else more)[at] for at in range(4) if at != place]
+            probability[place] += Fraction((at_least[place] - more[place]) * math.prod(others))
+    for place in range(4):
+        low, high = found.probability(place)
+        assert high - low < 1e-11
+        assert low - Fraction(1, 10**12) <= probability[place] <= high + Fraction(1, 10**12)
+
+
 def test_a_poor_guess_of_what_is_likely_loses_nothing() -> None:
     guessed = Table.share
 
