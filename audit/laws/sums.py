@@ -181,7 +181,6 @@ def steps(lazy: Lazy, box: Box) -> Table | None:
     key = (steps, lazy.key, box)
     if key not in _tables:
         starts = np.unique(np.concatenate([[box[0]], _starts(lazy, box, low, high)]))
-        starts = starts[starts < box[1]]
         before = np.append(_shares(starts, box), 1.0)
         _keep(key, Table(starts, np.append(starts[1:], box[1]) - 1, before, before))
     return _tables[key]

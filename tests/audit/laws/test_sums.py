@@ -18,7 +18,7 @@ from subnormal.audit.laws import followed, forest, sums
 from subnormal.audit.laws.followed import law
 from subnormal.audit.laws.lazy import Lazy, integer, uniform
 from subnormal.audit.laws.path import Box, Path, StoppedError
-from subnormal.audit.laws.sums import Table, below, table
+from subnormal.audit.laws.sums import Table, below, steps, table
 from tests.audit.laws.short_uniforms import short_uniforms
 
 OPERATIONS: dict[str, Callable[[list[Any]], Any]] = {
@@ -400,6 +400,18 @@ def test_the_gap_to_a_threshold_of_several_numbers_is_narrow() -> None:
     found = law(_gap, [0, -60], rest=2.0**-16)
     assert found.rest < 2.0**-15
     assert {atom for atom in found.law.atoms if atom is not None} <= set(range(300))
+
+
+def test_a_uniform_is_cut_where_an_integer_made_of_it_changes() -> None:
+    path = Path()
+    number, large = integer(path, 1000), integer(path, 5000)
+    found = steps(3 - number // 300, (100, 1000))
+    assert found is not None
+    assert found.near.tolist() == [100, 300, 600, 900]
+    assert found.far.tolist() == [299, 599, 899, 999]
+    assert found.low.tolist() == found.high.tolist() == [0, 200 / 900, 500 / 900, 800 / 900, 1]
+    assert steps(large, (0, 5000)) is None
+    assert steps(0.5 * number, (0, 1000)) is None
 
 
 def _place_of_largest(queries: list[int]) -> Any:
