@@ -405,7 +405,7 @@ def test_the_gap_to_a_threshold_of_several_numbers_is_narrow() -> None:
 def test_a_uniform_is_cut_where_an_integer_made_of_it_changes() -> None:
     path = Path()
     number, large = integer(path, 1000), integer(path, 5000)
-    found = steps(3 - number // 300, (100, 1000))
+    found = steps(3 - math.floor(number / 300.0), (100, 1000))
     assert found is not None
     assert found.near.tolist() == [100, 300, 600, 900]
     assert found.far.tolist() == [299, 599, 899, 999]
