@@ -108,12 +108,13 @@ Node = tuple[int, ...]  # the uniforms of a number
 def _apart(part: list[Constraint]) -> list[Constraint]:
     """Return the constraints with each one on an operation of two numbers as one between these, where another
     constraint is on one of them."""
-    while True:
+    while any(len(one.sides) == 1 < len(one.rising) for one in part):
         nodes = {frozenset(side.signs) for one in part for side in one.sides}
         made = [_between(one) if any(node < {*one.rising} for node in nodes) else one for one in part]
         if all(map(operator.is_, made, part)):
-            return part
+            break
         part = made
+    return part
 
 
 def _between(one: Constraint) -> Constraint:
@@ -124,9 +125,12 @@ def _between(one: Constraint) -> Constraint:
 def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, Strips | Sum] | None:
     """Return the numbers that the constraints of a part relate, with their strips; None where they form no tree."""
     numbers: dict[Node, Any] = {tuple(side.signs): side.base()[0] for one in part for side in one.sides}
+    made_of: dict[Node, dict[Hashable, Any]] = {node: {} for node in numbers}
     for one in part:
         for side in one.sides:
-            if side.base()[0].name != numbers[tuple(side.signs)].name and len(side.signs) > 1:
+            node = tuple(side.signs)
+            made_of[node][side.key] = side
+            if len(node) > 1 and side.base()[0].name != numbers[node].name:
                 return None
         if len(one.sides) > 1 and len(one.rising) > 1 and len({tuple(side.signs) for side in one.sides}) == 1:
             return None  # g(x) < h(x) changes inside of a strip
@@ -137,7 +141,7 @@ def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, 
     found: dict[Node, Strips | Sum] = {}
     for node, number in numbers.items():
         if len(node) == 1:
-            found[node] = _strips(boxes[node[0]], [side for one in part for side in one.sides], node, strips)
+            found[node] = _strips(boxes[node[0]], [*made_of[node].values()], strips)
             continue
         own = [boxes[at] for at in node]
         cuts = tuple(sorted({one.cut for one in part if one.cut is not None and tuple(one.sides[0].signs) == node}))
@@ -149,14 +153,11 @@ def _nodes(boxes: list[Box], part: list[Constraint], strips: int) -> dict[Node, 
     return found
 
 
-def _strips(box: Box, sides: list[Any], node: Node, strips: int) -> Strips | Sum:
-    """Return the strips of a uniform: the steps of the number that is made of it, where that is an integer with few
+def _strips(box: Box, made: list[Any], strips: int) -> Strips | Sum:
+    """Return the strips of a uniform: the steps of the number that is made of it, where that is one integer with few
     values."""
-    names = {side.key: side for side in sides if tuple(side.signs) == node}
-    if len(names) == 1:
-        ((key, side),) = names.items()
-        if (made := steps(side, box)) is not None:
-            return Sum((key, box), made)
+    if len(made) == 1 and (known := steps(made[0], box)) is not None:
+        return Sum((made[0].key, box), known)
     return Strips(*box, min(strips, box[1] - box[0]))
 
 

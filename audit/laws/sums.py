@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.laws.exponentials import difference_of
+from subnormal.audit.laws.kinds import INTEGERS
 from subnormal.audit.laws.path import Box
 from subnormal.audit.laws.points import Points, Strips
 
@@ -30,7 +31,7 @@ ROUNDED = 2.0**-50  # n·s times this is more than the roundings of a sum of n f
 FIRST, SECOND = 8, 64  # times as many strips of the two numbers as of the result
 SUMS, FINEST = 1 << 10, 1 << 17  # strips of a result and of a uniform, at most
 SAMPLED = 128  # numbers of each kind, whose results tell where the strips of a result are
-INTEGERS = 1 << 10  # values of an integer that are told apart
+VALUES = 1 << 10  # values of an integer that are told apart
 WHOLE = 1 << 52  # integers below, and their sums, are floats
 UNSURE = 2.0**-20  # of a share
 CORRECTED = 64  # steps from a guess before it is given up
@@ -135,7 +136,7 @@ def _of_uniform(lazy: Lazy, box: Box, count: int) -> Table:
     ((at, sign),) = lazy.signs.items()
     size = box[1] - box[0]
     low, high = sorted(lazy.f({at: number}) for number in (box[0], box[1] - 1))
-    if isinstance(low, int) and high - low < min(INTEGERS, size):
+    if isinstance(low, int) and high - low < min(VALUES, size):
         return _of_integers(lazy, box, low, high)
     strips = Strips(*box, min(count, size))
     values = Points({(at,): strips}, None).values(lazy)
@@ -174,16 +175,20 @@ def _shares(numbers: Array, box: Box) -> Array:
 def steps(lazy: Lazy, box: Box) -> Table | None:
     """Return the table of a uniform whose strips are the steps of an integer number; None where it is none, or has many
     values."""
-    ((at, _),) = lazy.signs.items()
-    low, high = sorted(lazy.f({at: number}) for number in (box[0], box[1] - 1))
-    if not isinstance(low, int) or high - low >= min(INTEGERS, box[1] - box[0]):
-        return None
     key = (steps, lazy.key, box)
-    if key not in _tables:
-        starts = np.unique(np.concatenate([[box[0]], _starts(lazy, box, low, high)]))
-        before = np.append(_shares(starts, box), 1.0)
-        _keep(key, Table(starts, np.append(starts[1:], box[1]) - 1, before, before))
-    return _tables[key]
+    if lazy.kind in INTEGERS and key not in _tables:
+        _keep(key, _steps(lazy, box))
+    return _tables.get(key)
+
+
+def _steps(lazy: Lazy, box: Box) -> Table | None:
+    (at,) = lazy.signs
+    low, high = sorted(lazy.f({at: number}) for number in (box[0], box[1] - 1))
+    if high - low >= min(VALUES, box[1] - box[0]):
+        return None
+    starts = np.unique(np.concatenate([[box[0]], _starts(lazy, box, low, high)]))
+    before = np.append(_shares(starts, box), 1.0)
+    return Table(starts, np.append(starts[1:], box[1]) - 1, before, before)
 
 
 def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: float) -> Table | None:
@@ -231,7 +236,7 @@ def _convolved(
     if left is None or right is None:
         return None
     for one in (left, right):
-        if len(one.near) > INTEGERS or (one.near != one.far).any() or (np.abs(np.diff(one.near)) != 1.0).any():
+        if len(one.near) > VALUES or (one.near != one.far).any() or (np.abs(np.diff(one.near)) != 1.0).any():
             return None
     shares, others = (np.diff((one.low + one.high) / 2) for one in (left, right))
     before = np.concatenate([[0.0], np.cumsum(np.convolve(shares, others))])
