@@ -3,13 +3,15 @@
 A float that it can never return proves an infinite loss. That it is possible for the one input is shown by random
 numbers that lead to it, through the code as it is. That it is impossible for the other one follows from all paths: a
 monotone function of one uniform takes the float by bisection or not at all, and g(x) of a number x of several uniforms
-takes no float that g does not take of any float in the range of x. Paths that were not followed may lead to it: a loop
-that draws anew for one uniform in 2^53 leaves a rest, and the loss is then the logarithm of a ratio.
+takes no float that g does not take of any float in the range of x. A sum of two floats is a multiple of the last digit
+of both. Paths that were not followed may lead to it: a loop that draws anew for one uniform in 2^53 leaves a rest, and
+the loss is then the logarithm of a ratio.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +19,7 @@ from typing import Any
 
 from subnormal.audit.laws.cells import is_row, numbers_of
 from subnormal.audit.laws.followed import End, follow, numbers_along
+from subnormal.audit.laws.kinds import FLOATS
 from subnormal.audit.laws.lazy import Lazy, is_lazy
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.laws.points import first_float
@@ -150,4 +153,32 @@ def _takes_many(lazy: Lazy, outcome: float) -> bool:
     if not isinstance(low, float) or g(low) == outcome or g(high) == outcome:
         return True
     rises = g(low) < g(high)
-    return bool(g(first_float(low, high, lambda value: (g(value) >= outcome) == rises)) == outcome)
+    first = first_float(low, high, lambda value: g(value) >= outcome if rises else g(value) <= outcome)
+    if g(first) != outcome:
+        return False
+    return g(math.nextafter(first, math.inf)) == outcome or _is_multiple(x, first)
+
+
+def _is_multiple(x: Lazy, value: float) -> bool:
+    """Return whether a sum or difference may be a value, which must be a multiple of the last digit of both numbers.
+
+    The last digit of a float of at least some size is a multiple of that of this size, and no rounding changes that.
+    """
+    operation, left, _, right, _ = x.parts or (None, x, 1, x, 1)
+    if operation not in (operator.add, operator.sub) or not {left.kind, right.kind} <= {*FLOATS}:
+        return True
+    (low, high), (least, most) = (tuple(map(Fraction, one.corner_values())) for one in (left, right))
+    if operation is operator.add:
+        least, most = -most, -least  # value = left − (−right)
+    exact, rounded = Fraction(value), Fraction(math.ulp(value))
+    of_left = max(low, exact + least - rounded), min(high, exact + most + rounded)
+    of_right = max(least, low - exact - rounded), min(most, high - exact + rounded)
+    digits = []
+    for first, last in (of_left, of_right):
+        if first > last:
+            return False
+        size = first if first > 0 else -last
+        if size <= 0:
+            return True  # the number may be as small as a float is
+        digits.append(math.ulp(math.nextafter(float(size), 0.0)))
+    return exact % Fraction(min(digits)) == 0

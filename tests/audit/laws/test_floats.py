@@ -21,6 +21,7 @@ NOISY: dict[str, Callable[[float], float]] = {
     "a difference of exponentials": lambda x: x + (random.expovariate(1) - random.expovariate(1)),
     "Box-Muller": lambda x: x + math.sqrt(-2 * math.log(1 - random.random())) * math.cos(2 * math.pi * random.random()),
     "a sign that is copied": lambda x: x - math.copysign(math.log(1 - random.random()), random.random() - 0.5),
+    "a difference of logarithms": lambda x: x - math.log(1 - random.random()) + math.log(1 - random.random()),
     "random.uniform": lambda x: x + random.uniform(-1, 1),
 }
 
@@ -47,6 +48,40 @@ def test_equal_functions_have_no_such_float() -> None:
     assert one_world_only(lambda x: random.random(), 0.0, 1.0) is None
     with pytest.raises(NotFollowedError, match="may be no number"):
         one_world_only(lambda x: (random.random() + math.inf) - math.inf, 0.0, 1.0)
+
+
+FALLING: list[Callable[[float, float], float]] = [
+    lambda u, v: 1.0 - (u + v),
+    lambda u, v: 3.0 * (1.0 - (u - v)),
+    lambda u, v: -(math.log(1 - u) - math.log(1 - v)),
+    lambda u, v: 0.5 - 0.3 * (v - 2.0 * u),
+]
+
+
+@pytest.mark.parametrize("function", FALLING)
+def test_equal_functions_of_two_numbers_have_no_such_float(function: Callable[[float, float], float]) -> None:
+    assert one_world_only(lambda x: function(random.random(), random.random()), 0.0, 1.0) is None
+
+
+SUMS: list[Callable[[float, float, float], float]] = [
+    lambda x, u, v: (x + 0.1 * u) - 0.3 * v,
+    lambda x, u, v: (x - 0.1 * u) + 0.3 * v,
+    lambda x, u, v: 0.7 * ((x + 3.0 * u) + 0.1 * v),
+    lambda x, u, v: (x + u) - (1.0 + v),
+    lambda x, u, v: (x - u) - math.exp(v),
+    lambda x, u, v: 1.0 - ((x + 2.0**-50 * u) - v),
+]
+
+
+@pytest.mark.parametrize("function", SUMS)
+@pytest.mark.parametrize("shift", [2.0**-53, 0.1, 1.0, 3.0])
+def test_no_float_of_two_short_words_is_missed(function: Callable[[float, float, float], float], shift: float) -> None:
+    size = 16
+    with short_uniforms(size):
+        found = one_world_only(lambda x: function(x, random.random(), random.random()), 0.0, shift)
+    words = [k / size for k in range(size)]
+    reachable = [{function(x, u, v) for u in words for v in words} for x in (0.0, shift)]
+    assert found is None or found.outcome in reachable[found.world] - reachable[1 - found.world]
 
 
 def test_what_was_not_followed_bounds_the_loss() -> None:
