@@ -175,8 +175,6 @@ def _is_multiple(x: Lazy, value: float) -> bool:
     of_right = max(least, low - exact - rounded), min(most, high - exact + rounded)
     digits = []
     for first, last in (of_left, of_right):
-        if first > last:
-            return False
         size = first if first > 0 else -last
         if size <= 0:
             return True  # the number may be as small as a float is

@@ -1,5 +1,6 @@
 """Floats that one input alone leads to, in noise that people add to a number; and no such float where there is none."""
 
+import itertools
 import math
 import random
 from collections.abc import Callable
@@ -9,8 +10,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from subnormal.audit.laws.floats import one_world_only
-from subnormal.audit.laws.path import NotFollowedError
+from subnormal.audit.laws.floats import _takes_many, one_world_only
+from subnormal.audit.laws.lazy import integer
+from subnormal.audit.laws.path import NotFollowedError, Path
 from tests.audit.laws import samplers
 from tests.audit.laws.short_uniforms import short_uniforms
 
@@ -82,6 +84,19 @@ def test_no_float_of_two_short_words_is_missed(function: Callable[[float, float,
     words = [k / size for k in range(size)]
     reachable = [{function(x, u, v) for u in words for v in words} for x in (0.0, shift)]
     assert found is None or found.outcome in reachable[found.world] - reachable[1 - found.world]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_every_float_that_two_numbers_lead_to_is_possible(seed: int) -> None:
+    draw, size, path = random.Random(seed), 8, Path()
+    made = []
+    for _ in range(2):
+        first, step = (draw.uniform(-1, 1) * 2.0 ** draw.randrange(-6, 3) for _ in range(2))
+        made.append(first + step * integer(path, size))
+    x = made[0] + made[1] if seed % 2 else made[0] - made[1]
+    number = (x, 3.0 * x, x + 2.0**20, 2.0**-30 - x)[seed % 4]
+    for numbers in itertools.product(range(size), repeat=2):
+        assert _takes_many(number, number.f(dict(enumerate(numbers))))
 
 
 def test_what_was_not_followed_bounds_the_loss() -> None:
