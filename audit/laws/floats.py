@@ -139,16 +139,7 @@ def _takes_one(lazy: Lazy, outcome: float) -> bool:
 
 def _takes_many(lazy: Lazy, outcome: float) -> bool:
     """Return whether g takes a value of any float in the range of x, where the number is g(x) for as long as can be."""
-    steps, x = list[Callable[[Any], Any]](), lazy
-    while x.inner is not None:
-        steps.append(x.inner[0])
-        x = x.inner[1]
-
-    def g(value: float) -> Any:
-        for step in reversed(steps):
-            value = step(value)
-        return value
-
+    x, g = lazy.base()
     low, high = x.ends()
     if not isinstance(low, float) or g(low) == outcome or g(high) == outcome:
         return True

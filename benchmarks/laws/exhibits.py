@@ -122,7 +122,8 @@ def decided(row: Row) -> Decided:
     try:
         verdict, words, paths = _verdict(function, *pair, names.claim)
     except NotFollowedError as error:
-        place = re.sub(r"/\S*/(site-packages/|(?=museum/|subnormal/))", "", str(error).removeprefix("not followed: "))
+        place = re.sub(r"/\S*/site-packages/|/\S*/(?=museum/|subnormal/|benchmarks/)", "", str(error))
+        place = place.removeprefix("not followed: ")
         verdict, words, paths = NOT_FOLLOWED, place.replace("|", "\\|"), 0
     return Decided(verdict, words, paths, time.perf_counter() - started)
 
