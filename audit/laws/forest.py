@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subnormal.audit.laws.path import Box, Constraint, follows
-from subnormal.audit.laws.points import ROUNDED, Points, Strips
+from subnormal.audit.laws.points import ROUNDED, Points, Strips, keep
 from subnormal.audit.laws.sums import Table, steps, table
 
 BOXES = 1 << 13  # that are halved at most
@@ -202,7 +202,7 @@ class _Tree:
                     self.strips[child].total(most, *possible, least=False) * (1 + ROUNDED),
                 )
                 if key is not None:
-                    _keep(_messages, MESSAGES, key, found)
+                    keep(_messages, MESSAGES, key, found)
             low *= found[0]
             high *= found[1]
         return low, np.minimum(high, 1.0)
@@ -240,7 +240,7 @@ class _Tree:
                 mine = np.arange(count) + (0 if at_low else count)
                 change = self._change(one, at, mine, child, child_rises, 0 if child_low else others)
                 if key is not None:
-                    _keep(_changes, CHANGES, key, change.astype(np.int32))
+                    keep(_changes, CHANGES, key, change.astype(np.int32))
             if child_rises:
                 np.maximum(first, change, out=first)
             else:
@@ -282,12 +282,6 @@ def _same(one: Constraint, at: Node, *others: Hashable) -> Hashable:
         return one.name and (one.name, at, others)
     (left, left_key), (_, right_key) = order[:2] if order[2] else order[1::-1]
     return left == at, left_key, right_key, others
-
-
-def _keep(known: dict[Hashable, Any], most: int, key: Hashable, made: Any) -> None:
-    if len(known) >= most:
-        known.pop(next(iter(known)))
-    known[key] = made
 
 
 def _by_boxes(boxes: list[Box], part: list[Constraint], uniforms: list[int]) -> Bounds:

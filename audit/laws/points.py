@@ -7,7 +7,7 @@ they are called for one element after the other, by the function that the code u
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,15 +70,21 @@ class Points:
         strips = self.strips[node]
         key = (lazy.key, strips)
         if key not in _tables:
-            if len(_tables) >= TABLES:
-                _tables.pop(next(iter(_tables)))
             of_one = len(node) == 1
-            _tables[key] = lazy.f(Points({node: strips}, None)) if of_one else lazy.base()[1](strips.ends())
+            made = lazy.f(Points({node: strips}, None)) if of_one else lazy.base()[1](strips.ends())
+            keep(_tables, TABLES, key, made)
         return _tables[key] if self.places is None else _tables[key][self.places[node]]
 
     def __getitem__(self, at: int) -> Array:
         ends: Array = self.strips[at,].ends()
         return ends if self.places is None else ends[self.places[at,]]
+
+
+def keep(known: dict[Any, Any], most: int, key: Hashable, made: Any) -> None:
+    """Remember what was made for a key, and forget the oldest where there are too many."""
+    if len(known) >= most:
+        known.pop(next(iter(known)))
+    known[key] = made
 
 
 def as_float(number: Any) -> Any:

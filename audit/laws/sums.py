@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from subnormal.audit.laws.exponentials import difference_of
 from subnormal.audit.laws.kinds import INTEGERS
 from subnormal.audit.laws.path import Box
-from subnormal.audit.laws.points import Points, Strips
+from subnormal.audit.laws.points import Points, Strips, keep
 
 if TYPE_CHECKING:
     from subnormal.audit.laws.lazy import Lazy
@@ -103,17 +103,11 @@ def table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...] = 
     """
     key = (lazy.key, tuple(boxes), count, cuts, finer)
     if key not in _tables:
-        _keep(key, _table(lazy, boxes, count, cuts, finer))
+        keep(_tables, TABLES, key, _table(lazy, boxes, count, cuts, finer))
     return _tables[key]
 
 
 _tables: dict[Hashable, Table | None] = {}
-
-
-def _keep(key: Hashable, made: Table | None) -> None:
-    if len(_tables) >= TABLES:
-        _tables.pop(next(iter(_tables)))
-    _tables[key] = made
 
 
 def _table(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any, ...], finer: float) -> Table | None:
@@ -177,7 +171,7 @@ def steps(lazy: Lazy, box: Box) -> Table | None:
     values."""
     key = (steps, lazy.key, box)
     if lazy.kind in INTEGERS and key not in _tables:
-        _keep(key, _steps(lazy, box))
+        keep(_tables, TABLES, key, _steps(lazy, box))
     return _tables.get(key)
 
 
@@ -213,9 +207,8 @@ def _of_operation(lazy: Lazy, boxes: Sequence[Box], count: int, cuts: tuple[Any,
     for edge in edges[1:-1].tolist():
         key = (lazy.key, tuple(boxes), finer * count, edge)
         if key not in _edges_known:
-            if len(_edges_known) >= EDGES:
-                _edges_known.pop(next(iter(_edges_known)))
-            _edges_known[key] = exponentials.below(edge) if exponentials else _below(operation, one, other, edge)
+            found = exponentials.below(edge) if exponentials else _below(operation, one, other, edge)
+            keep(_edges_known, EDGES, key, found)
         bounds.append(_edges_known[key])
     low, high = np.array([*bounds, (1.0, 1.0)]).T
     near, far = edges[:-1], edges[1:] - 1.0 if whole else np.nextafter(edges[1:], -np.inf)

@@ -30,7 +30,7 @@ from subnormal.audit.laws.floats import one_world_only
 from subnormal.audit.laws.path import NotFollowedError
 from subnormal.audit.targets.environments import Environment, install
 from subnormal.audit.text import short
-from subnormal.mechanisms.privacy import Claim, Zcdp
+from subnormal.mechanisms.privacy import Claim
 
 PAGE = Path(__file__).with_suffix(".md")
 PACKAGES = ("", "diffprivlib", "multi-freq-ldpy", "pure-ldp", "synthcity")
@@ -144,7 +144,7 @@ def _verdict(function: Any, data_in: Any, data_out: Any, claim: Any) -> tuple[st
     own = one_world_only(function, data_in, data_out, seconds=SECONDS)
     if own is None:
         return "UNRESOLVED", "", 0
-    is_beyond = own.loss > (math.inf if isinstance(claim, Zcdp) else claim.epsilon) or own.loss == math.inf
+    is_beyond = own.loss == math.inf or (isinstance(claim, Claim) and own.loss > claim.epsilon)
     return "VIOLATED" if is_beyond else "UNRESOLVED", f"ε ≥ {short(own.loss, 4)}", own.paths
 
 

@@ -388,16 +388,16 @@ def _noise(scale: float) -> Any:
 
 
 def _gap(queries: list[int]) -> Any:
-    threshold = _noise(2.0)
+    threshold = _noise(1.0)
     for query in queries:
-        noisy = query + _noise(4.0)
+        noisy = query + _noise(2.0)
         if noisy >= threshold:
             return noisy - threshold
     return None
 
 
 def test_the_gap_to_a_threshold_of_several_numbers_is_narrow() -> None:
-    found = law(_gap, [0, -60], rest=2.0**-16)
+    found = law(_gap, [0, -30], rest=2.0**-16, seconds=60.0)
     assert found.rest < 2.0**-15
     assert {atom for atom in found.law.atoms if atom is not None} <= set(range(300))
 
