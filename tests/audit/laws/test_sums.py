@@ -400,6 +400,8 @@ def test_the_gap_to_a_threshold_of_several_numbers_is_narrow() -> None:
     found = law(_gap, [0, -30], rest=2.0**-16, seconds=60.0)
     assert found.rest < 2.0**-15
     assert {atom for atom in found.law.atoms if atom is not None} <= set(range(300))
+    low, high = found.probability(0)
+    assert high - low < 1e-6
 
 
 def test_a_uniform_is_cut_where_an_integer_made_of_it_changes() -> None:
